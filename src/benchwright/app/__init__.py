@@ -1,0 +1,1 @@
+"""The use cases, which are the public Python API."""

@@ -1,0 +1,1 @@
+"""What a benchmark is: data, prompts, assembly and official file formats, one folder each."""

@@ -1,0 +1,1 @@
+"""From a specification to an environment that is ready to use."""

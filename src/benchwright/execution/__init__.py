@@ -1,0 +1,1 @@
+"""The engine: warmed guests, the private channel, and records."""

@@ -1,0 +1,1 @@
+"""The one pipeline: prepare, run, record, judge, row."""

@@ -1,0 +1,1 @@
+"""From evidence to verdict; pure, and the only builder of verdicts."""

@@ -1,0 +1,1 @@
+"""Where a process may run, and what this machine can isolate."""

@@ -1,0 +1,1 @@
+"""Public contract checks and hostile programs for those who extend benchwright."""
