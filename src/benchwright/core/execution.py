@@ -2,8 +2,8 @@
 
 import dataclasses
 import enum
+import functools
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from benchwright.core.digest import digest_of
@@ -66,6 +66,8 @@ class TestPlan:
     tests: tuple[PlannedTest, ...]
     raises_skip: bool = False
     """Whether the source itself mentions skipping inside a body."""
+    assertions: tuple[str, ...] = ()
+    """Names of the ``assert*`` and ``fail`` methods the source calls, sorted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,12 @@ class Submission:
     stub: str | None
     """Calibration stub executed before the code in the same module, or None."""
     entry_point: str
+
+
+@functools.lru_cache(maxsize=4096)
+def digest_of_plan(plan: TestPlan) -> str:
+    """SHA-256 of a plan; kept, because thousands of jobs share one."""
+    return digest_of(dataclasses.asdict(plan))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,13 +100,13 @@ class Job:
     guest_version: str
     isolation: Isolation
 
-    @cached_property
+    @functools.cached_property
     def digest(self) -> str:
         """SHA-256 over submission, plan, environment, limits, guest version and isolation level."""
         return digest_of(
             {
                 "submission": dataclasses.asdict(self.submission),
-                "plan": dataclasses.asdict(self.plan),
+                "plan": digest_of_plan(self.plan),
                 "environment": self.environment,
                 "limits": dataclasses.asdict(self.limits),
                 "guest": self.guest_version,

@@ -1,1 +1,1 @@
-"""The one pipeline: prepare, run, record, judge, row."""
+"""The one pipeline: prepare, run, record, judge, row; the control runs that stand behind it; and regrading."""

@@ -1,0 +1,83 @@
+"""From an attempt to an answer: the code to execute, or the reason why there is none.
+
+Only texts that somebody has already cut out of a model's reply are read here (``strategy="solution-field"``).
+Rules that find code in a raw reply will be further strategies beside this one.
+"""
+
+from typing import assert_never
+
+from benchwright.core.answers import Answer, CodeAnswer, NoAnswer
+from benchwright.core.attempts import Attempt, Ending
+from benchwright.core.verdicts import Reason
+
+#: Largest answer that is graded.  The longest of 2,000 real answers to BigCodeBench has 6.8 kB; more than a
+#: thousand times that leaves room for embedded data and keeps a parser's tree within the memory of a job.
+MAX_ANSWER_BYTES = 10_000_000
+
+
+def unreadable_because(reason: Reason, detail: str) -> str:
+    """The text for `Attempt.unreadable`: the reason's name, a colon, one plain clause."""
+    return f"{reason.value}: {detail}"
+
+
+def too_large(text: str) -> str | None:
+    """The text for `Attempt.unreadable` when an answer is over `MAX_ANSWER_BYTES`, else None."""
+    # A character is one to four bytes: most texts are decided without encoding them.
+    if len(text) * 4 <= MAX_ANSWER_BYTES:
+        return None
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size <= MAX_ANSWER_BYTES:
+        return None
+    return unreadable_because(
+        Reason.TOO_LARGE, f"the answer has {size:,} bytes; at most {MAX_ANSWER_BYTES:,} are graded"
+    )
+
+
+def answer_of(attempt: Attempt) -> Answer:
+    """What there is to execute in an attempt, or why there is nothing."""
+    if attempt.unreadable is not None:
+        return _unreadable(attempt.unreadable)
+    ended = _ended_early(attempt.ending)
+    if ended is not None:
+        return ended
+    code = attempt.solution
+    if code is None or not code.strip():
+        return NoAnswer(reason=Reason.EMPTY, detail="the answer is empty")
+    oversize = too_large(code)
+    if oversize is not None:
+        return _unreadable(oversize)
+    flaw = _not_text(code)
+    if flaw is not None:
+        return NoAnswer(reason=Reason.NOT_TEXT, detail=flaw)
+    return CodeAnswer(code=code, strategy="solution-field")
+
+
+def _unreadable(text: str) -> NoAnswer:
+    name, _, detail = text.partition(": ")
+    if name == Reason.TOO_LARGE.value:
+        return NoAnswer(reason=Reason.TOO_LARGE, detail=detail)
+    return NoAnswer(reason=Reason.NOT_TEXT, detail=detail if name == Reason.NOT_TEXT.value else text)
+
+
+def _ended_early(ending: Ending) -> NoAnswer | None:
+    match ending:
+        case Ending.SUBMITTED:
+            return None
+        case Ending.TRUNCATED:
+            return NoAnswer(reason=Reason.TRUNCATED, detail="the reply was cut off before it ended")
+        case Ending.REFUSED:
+            return NoAnswer(reason=Reason.REFUSED, detail="the model refused to answer")
+        case _:
+            assert_never(ending)
+
+
+def _not_text(code: str) -> str | None:
+    nul = code.find("\0")
+    if nul >= 0:
+        return f"line {code.count(chr(10), 0, nul) + 1} of the answer has a NUL byte"
+    try:
+        code.encode("utf-8")
+    except UnicodeEncodeError as error:
+        line = code.count("\n", 0, error.start) + 1
+        return f"line {line} of the answer has a lone surrogate (U+{ord(code[error.start]):04X})"
+    return None

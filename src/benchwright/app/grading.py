@@ -1,0 +1,290 @@
+"""Grade a file of samples: the use case behind ``bw grade`` and ``bw demo``."""
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import benchwright
+from benchwright.app.summary import Summary, summarise
+from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.base import Benchmark, OfficialResults, ProblemSet, SampleFile, SampleKey
+from benchwright.benchmarks.registry import BENCHMARKS
+from benchwright.core.controls import ControlRun
+from benchwright.core.digest import digest_of
+from benchwright.core.errors import UsageError
+from benchwright.core.execution import ExecutionRecord, Isolation
+from benchwright.core.runs import ResultRow, Score
+from benchwright.execution.guest import guest_version
+from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
+from benchwright.execution.target import Target
+from benchwright.grading.pipeline import Pipeline, Prepared
+from benchwright.grading.run import Progress, RunSummary, run_jobs
+from benchwright.judging.function import JUDGE_VERSION
+from benchwright.store.folder import ResultsFolder
+from benchwright.store.records import RecordStore
+
+BOTH_SCORES = (Score.EXTRACTED, Score.CALIBRATED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeOptions:
+    """What to grade and how."""
+
+    benchmark: str
+    samples: Path
+    workers: int
+    variant: str | None = None
+    subset: str | None = None
+    version: str | None = None
+    data: Path | None = None
+    """Local file with the benchmark's rows; None loads the published data."""
+    environment: str | None = None
+    scores: tuple[Score, ...] = BOTH_SCORES
+    out: Path | None = None
+    ids: tuple[str, ...] = ()
+    official_limits: bool = False
+    isolation: Isolation = Isolation.NAMESPACE
+    model: str | None = None
+    official_files: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeReport:
+    """What a grading came to."""
+
+    run_id: str
+    folder: Path
+    manifest: dict[str, Any]
+    summary: Summary
+    rows: tuple[ResultRow, ...] = field(repr=False)
+    run: RunSummary
+    wall_seconds: float
+
+
+def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progress], None]) -> GradeReport:
+    """Grade every sample of a file, or go on where an earlier grading of the same stopped.
+
+    Raises:
+        UsageError: Input that cannot be used; nothing was run or lost.
+        MachineError: The machine stands in the way; finished executions are kept.
+    """
+    started = time.monotonic()
+    inputs = _Inputs.read(options, workspace)
+    folder = ResultsFolder(options.out or _default_folder(options, inputs))
+    with folder.locked(), workspace.records() as store:
+        _refuse_foreign(folder, inputs)
+        folder.write_manifest({**inputs.manifest, "status": "running", "started": _now()})
+        controls = store.controls(inputs.target.digest, guest_version())
+        pipeline = Pipeline(
+            inputs.benchmark,
+            inputs.target,
+            options.isolation,
+            controls,
+            official_limits=options.official_limits,
+        )
+        problems = inputs.problems.by_id
+        prepared = [
+            pipeline.prepare(problems[attempt.problem_id], attempt, score)
+            for attempt in inputs.samples.attempts
+            for score in options.scores
+        ]
+        scheduler = LocalScheduler(
+            inputs.target,
+            LocalOptions(
+                workers=options.workers,
+                isolation=options.isolation,
+                rerun_timeouts=not options.official_limits,
+            ),
+        )
+        jobs = (item.scheduled for item in prepared if item.scheduled is not None)
+        run = run_jobs(jobs, scheduler, store, report)
+        rows = _rows(inputs, pipeline, prepared, run, store, options.scores)
+        here = {problem.id: controls[problem.digest] for problem in problems.values() if problem.digest in controls}
+        summary = summarise(rows, options.scores, here)
+        folder.write_plans({problem.id: pipeline.plan(problem) for problem in problems.values()})
+        folder.write_rows(rows)
+        if options.official_files:
+            _write_official(folder, inputs, options, prepared, rows, summary, here, store)
+        wall = time.monotonic() - started
+        manifest = {**inputs.manifest, "status": "complete", "finished": _now(), **_outcome(summary, run, wall)}
+        folder.write_manifest(manifest)
+    return GradeReport(
+        run_id=inputs.run_id,
+        folder=folder.path,
+        manifest=manifest,
+        summary=summary,
+        rows=tuple(rows),
+        run=run,
+        wall_seconds=wall,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inputs:
+    """Everything a grading reads before it runs anything."""
+
+    benchmark: Benchmark
+    problems: ProblemSet
+    samples: SampleFile
+    target: Target
+    manifest: dict[str, Any]
+
+    @property
+    def run_id(self) -> str:
+        return str(self.manifest["run_id"])
+
+    @classmethod
+    def read(cls, options: GradeOptions, workspace: Workspace) -> "_Inputs":
+        benchmark = BENCHMARKS.get(options.benchmark)
+        if options.variant is not None and options.variant not in benchmark.variants:
+            known = ", ".join(benchmark.variants)
+            raise UsageError(f"{benchmark.title} has no variant {options.variant!r}; choose one of: {known}.")
+        target = workspace.target(options.environment or benchmark.environments[0])
+        problems = benchmark.load(subset=options.subset, version=options.version, path=options.data)
+        samples = benchmark.read_samples(options.samples, problems)
+        if options.ids:
+            problems = problems.only(options.ids)
+            samples = _only(samples, problems)
+        manifest = _manifest(options, benchmark, problems, samples, target)
+        return cls(benchmark=benchmark, problems=problems, samples=samples, target=target, manifest=manifest)
+
+
+def _only(samples: SampleFile, problems: ProblemSet) -> SampleFile:
+    attempts = tuple(attempt for attempt in samples.attempts if attempt.problem_id in problems.by_id)
+    missing = tuple(problem for problem in samples.missing if problem in problems.by_id)
+    return dataclasses.replace(samples, attempts=attempts, missing=missing)
+
+
+def _manifest(
+    options: GradeOptions, benchmark: Benchmark, problems: ProblemSet, samples: SampleFile, target: Target
+) -> dict[str, Any]:
+    identity = {
+        "benchmark": benchmark.name,
+        "version": problems.version,
+        "data_digest": problems.digest,
+        "subset": problems.subset,
+        "variant": options.variant or benchmark.variants[0],
+        "ids": sorted(problems.by_id) if options.ids else None,
+        "samples_digest": samples.digest,
+        "model": options.model or samples.model,
+        "scores": [score.value for score in options.scores],
+        "environment": target.name,
+        "environment_digest": target.digest,
+        "isolation": options.isolation.value,
+        "limits": "official" if options.official_limits else "control",
+        "guest_version": guest_version(),
+        "judge_version": JUDGE_VERSION,
+        "benchwright_version": benchwright.__version__,
+    }
+    return {
+        "run_id": digest_of(identity)[:16],
+        **identity,
+        "data_source": problems.source,
+        "data_pinned": problems.pinned,
+        "samples_name": samples.name,
+    }
+
+
+def _default_folder(options: GradeOptions, inputs: _Inputs) -> Path:
+    stem = options.samples.name.split(".")[0] or "samples"
+    return Path("benchwright-results") / f"{stem}-{inputs.run_id[:8]}"
+
+
+def _refuse_foreign(folder: ResultsFolder, inputs: _Inputs) -> None:
+    if not folder.has_manifest():
+        return
+    found = folder.manifest()
+    if found.get("run_id") == inputs.run_id:
+        return
+    names = [name for name, value in inputs.manifest.items() if name in found and found[name] != value]
+    names = [name for name in names if name != "run_id"]
+    raise UsageError(
+        f"{folder.path} holds another grading (it differs in {', '.join(names) or 'its identity'}); "
+        f"choose another folder with --out, or move that one away."
+    )
+
+
+def _rows(
+    inputs: _Inputs,
+    pipeline: Pipeline,
+    prepared: Iterable[Prepared],
+    run: RunSummary,
+    store: RecordStore,
+    scores: Iterable[Score],
+) -> list[ResultRow]:
+    rows = []
+    for item in prepared:
+        problem = inputs.problems.problem(item.attempt.problem_id)
+        rows.append(pipeline.finish(problem, item, _record(item, run, store)))
+    for problem_id in inputs.samples.missing:
+        rows += [pipeline.missing(inputs.problems.problem(problem_id), score) for score in scores]
+    order = {problem.id: index for index, problem in enumerate(inputs.problems.problems)}
+    rows.sort(key=lambda row: (order[row.problem_id], row.sample, row.score.value))
+    return rows
+
+
+def _record(item: Prepared, run: RunSummary, store: RecordStore) -> ExecutionRecord | None:
+    if item.scheduled is None:
+        return None
+    digest = item.scheduled.job.digest
+    record = run.lost.get(digest) or store.get(digest)
+    assert record is not None, f"job {digest} has no record after the run"
+    return record
+
+
+def _write_official(
+    folder: ResultsFolder,
+    inputs: _Inputs,
+    options: GradeOptions,
+    prepared: Iterable[Prepared],
+    rows: Iterable[ResultRow],
+    summary: Summary,
+    controls: dict[str, ControlRun],
+    store: RecordStore,
+) -> None:
+    failed = tuple(problem for problem, control in controls.items() if not control.reference_passes)
+    answers = {
+        SampleKey(item.attempt.problem_id, item.attempt.sample): item.scheduled.job.submission.code
+        for item in prepared
+        if item.scheduled is not None
+    }
+    for score in options.scores:
+        own = tuple(row for row in rows if row.score is score)
+        messages = {}
+        for row in own:
+            record = store.get(row.job_digest) if row.job_digest and row.verdict.outcome != "passed" else None
+            if record is not None:
+                messages[SampleKey(row.problem_id, row.sample)] = {
+                    test.id: test.message for test in record.tests if test.outcome != "passed"
+                }
+        results = OfficialResults(
+            rows=own,
+            answers=answers,
+            messages=messages,
+            score=score,
+            pass_at_k={e.k: e.value for e in summary.estimates if e.metric.endswith(f"[{score.value}]")},
+            model=str(inputs.manifest["model"]),
+            variant=str(inputs.manifest["variant"]),
+            reference_pass_rate=1 - len(failed) / len(controls) if controls else 1.0,
+            failed_references=failed,
+            date=datetime.now(UTC),
+        )
+        inputs.benchmark.write_official_files(folder.path, score.value, results, inputs.problems)
+
+
+def _outcome(summary: Summary, run: RunSummary, wall: float) -> dict[str, Any]:
+    return {
+        **summary.to_plain(),
+        "executed": run.executed,
+        "reused": run.reused,
+        "duplicates": run.duplicates,
+        "wall_seconds": round(wall, 3),
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,133 @@
+"""From result rows to what is reported: estimates with intervals, counts by outcome and reason, what to look at."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchwright.core.controls import ControlRun
+from benchwright.core.runs import Estimate, ResultRow, Score
+from benchwright.core.verdicts import Outcome, Reason
+from benchwright.stats.estimates import estimate_pass_at_k
+
+_SEED = 20240622  # any fixed number: the same rows must give the same interval
+_SLOWEST = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a set of rows says."""
+
+    problems: int
+    attempts: int
+    """Samples graded, missing ones not counted."""
+    solved: int
+    """Problems with at least one passing sample, under the last score of the list (the calibrated one)."""
+    estimates: tuple[Estimate, ...]
+    """Every k and score, over all problems that have a scored sample."""
+    estimates_controlled: tuple[Estimate, ...]
+    """The same without problems whose reference fails here; empty when there is none of them or no control run."""
+    failed_references: tuple[str, ...]
+    uncontrolled: int
+    """Problems without a control run in this environment."""
+    outcomes: tuple[tuple[Score, str, str, int], ...]
+    """Score, outcome, reason, count."""
+    missing: tuple[str, ...]
+    faults: tuple[str, ...]
+    """``problem#sample: detail`` of everything left out of the score."""
+    unscored_problems: int
+    """Problems all of whose samples are faults."""
+    tampered: tuple[str, ...]
+    """``problem#sample: detail`` of what a person should look at."""
+    slowest: tuple[tuple[str, float, str], ...]
+    cpu_seconds: float
+
+    def to_plain(self) -> dict[str, Any]:
+        """The summary as the fields of ``bw grade --json``."""
+        return {
+            "problems": self.problems,
+            "attempts": self.attempts,
+            "solved": self.solved,
+            "faults": len(self.faults),
+            "estimates": estimates_to_plain(self.estimates),
+            "estimates_controlled": estimates_to_plain(self.estimates_controlled),
+            "failed_references": list(self.failed_references),
+            "uncontrolled_problems": self.uncontrolled,
+            "outcomes": [[score.value, outcome, reason, n] for score, outcome, reason, n in self.outcomes],
+            "missing": list(self.missing),
+            "fault_list": list(self.faults),
+            "unscored_problems": self.unscored_problems,
+            "tampered": list(self.tampered),
+            "slowest": [list(item) for item in self.slowest],
+            "cpu_seconds": round(self.cpu_seconds, 3),
+        }
+
+
+def estimates_to_plain(estimates: Iterable[Estimate]) -> dict[str, dict[str, Any]]:
+    """Estimates by metric name; plain ``pass@k`` is the calibrated score, as BigCodeBench reports it."""
+    plain: dict[str, dict[str, Any]] = {}
+    for estimate in estimates:
+        entry = {name: getattr(estimate, name) for name in ("value", "low", "high", "method", "n", "samples")}
+        plain[estimate.metric] = entry
+        if estimate.metric.endswith(f"[{Score.CALIBRATED.value}]"):
+            plain[f"pass@{estimate.k}"] = entry
+    return plain
+
+
+def summarise(rows: Sequence[ResultRow], scores: Sequence[Score], controls: Mapping[str, ControlRun]) -> Summary:
+    """Summarise the rows of one grading; ``controls`` are the control runs by problem id."""
+    problems = list(dict.fromkeys(row.problem_id for row in rows))
+    failed = tuple(p for p in problems if p in controls and not controls[p].reference_passes)
+    last = scores[-1]
+    ranked = sorted((row for row in rows if row.score is last), key=lambda row: -row.wall_seconds)
+    missing = tuple(dict.fromkeys(row.problem_id for row in rows if row.verdict.reason is Reason.MISSING))
+    solved = {row.problem_id for row in rows if row.score is last and row.verdict.outcome is Outcome.PASSED}
+    counts = Counter((row.score, row.verdict.outcome.value, row.verdict.reason.value) for row in rows)
+    return Summary(
+        problems=len(problems),
+        attempts=sum(1 for row in rows if row.score is last and row.verdict.reason is not Reason.MISSING),
+        solved=len(solved),
+        estimates=tuple(e for score in scores for e in _estimates(rows, score, frozenset())),
+        estimates_controlled=tuple(
+            e for score in scores for e in (_estimates(rows, score, frozenset(failed)) if failed else ())
+        ),
+        failed_references=failed,
+        uncontrolled=sum(1 for problem in problems if problem not in controls),
+        outcomes=tuple(
+            (score, outcome, reason, n)
+            for (score, outcome, reason), n in sorted(counts.items(), key=lambda item: (item[0][0], -item[1]))
+        ),
+        missing=missing,
+        faults=_listed(rows, lambda row: row.verdict.outcome is Outcome.FAULT),
+        unscored_problems=len(problems) - len(_counts(rows, last, frozenset())),
+        tampered=_listed(rows, lambda row: row.verdict.reason is Reason.TAMPERED),
+        slowest=tuple(
+            (f"{row.problem_id}#{row.sample}", row.wall_seconds, row.verdict.reason.value) for row in ranked[:_SLOWEST]
+        ),
+        cpu_seconds=sum(row.cpu_seconds for row in rows),
+    )
+
+
+def _listed(rows: Iterable[ResultRow], chosen: Callable[[ResultRow], bool]) -> tuple[str, ...]:
+    texts = (f"{row.problem_id}#{row.sample}: {row.verdict.detail}" for row in rows if chosen(row))
+    return tuple(dict.fromkeys(texts))
+
+
+def _counts(rows: Iterable[ResultRow], score: Score, left_out: frozenset[str]) -> dict[str, tuple[int, int]]:
+    """(scored samples, passing samples) by problem; problems with faults only are not in it."""
+    counts: dict[str, tuple[int, int]] = {}
+    for row in rows:
+        if row.score is score and row.verdict.scored and row.problem_id not in left_out:
+            n, c = counts.get(row.problem_id, (0, 0))
+            counts[row.problem_id] = (n + 1, c + (row.verdict.outcome is Outcome.PASSED))
+    return counts
+
+
+def _estimates(rows: Sequence[ResultRow], score: Score, left_out: frozenset[str]) -> list[Estimate]:
+    counts = list(_counts(rows, score, left_out).values())
+    if not counts:
+        return []
+    return estimate_pass_at_k(counts, score=score, rng=np.random.default_rng(_SEED))
+

@@ -1,0 +1,1 @@
+"""BigCodeBench (Zhuo et al., arXiv:2406.15877): 1,140 functions to write with many libraries."""

@@ -1,0 +1,46 @@
+"""The published data files, fetched from the Hugging Face hub at a pinned revision."""
+
+from pathlib import Path
+
+from benchwright.benchmarks.bigcodebench.pins import Pins
+from benchwright.core.errors import MachineError, UsageError
+
+_INSTEAD = "give a local copy of the data file instead (--dataset FILE)"
+
+
+def source_name(pins: Pins, *, version: str, subset: str) -> str:
+    """Data set, revision and file, as it is recorded with results."""
+    repository = pins.repositories[subset]
+    return (
+        f"hf://datasets/{repository.name}@{repository.revision}/{pins.file_pattern.format(version=version)}"
+    )
+
+
+def fetch(pins: Pins, *, version: str, subset: str) -> Path:
+    """The local copy of a published file, downloaded if the hub's cache does not hold it yet.
+
+    Raises `UsageError` when the client is not installed and `MachineError` when the file cannot be had.
+    """
+    try:
+        from huggingface_hub import hf_hub_download
+    except ImportError as error:
+        raise UsageError(
+            "Loading the published data needs huggingface_hub; install it with: "
+            f"pip install 'benchwright[hub]', or {_INSTEAD}."
+        ) from error
+    repository = pins.repositories[subset]
+    try:
+        return Path(
+            hf_hub_download(
+                repository.name,
+                pins.file_pattern.format(version=version),
+                repo_type="dataset",
+                revision=repository.revision,
+            )
+        )
+    # The client's own errors (HfHubHTTPError; LocalEntryNotFoundError when offline with an empty cache)
+    # derive from OSError: directly in version 2.4, through requests before 1.0.
+    except OSError as error:
+        where = source_name(pins, version=version, subset=subset)
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        raise MachineError(f"{where} cannot be fetched ({first_line}); {_INSTEAD}.") from error

@@ -1,0 +1,1 @@
+"""The built-in starter benchmark: tasks, their loader, and answers of three fictitious systems."""

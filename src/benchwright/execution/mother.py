@@ -1,0 +1,313 @@
+"""The host's side of mothers and slots: start them, hand jobs over, collect what comes back."""
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+from benchwright.core.errors import IsolationRefusedError, MachineError, SandboxFault
+from benchwright.core.execution import Isolation, Job
+from benchwright.environments.spec import Tier
+from benchwright.execution.channel import FrameReader
+from benchwright.execution.guest import guest_package
+from benchwright.execution.records import RawExecution
+from benchwright.execution.target import Target
+from benchwright.sandboxes.cgroups import GroupFactory, SlotGroup
+from benchwright_guest import frames
+
+_START_SECONDS = 600.0  # importing TensorFlow without byte code took 24 s; a busy machine may take many times that
+_GRACE_SECONDS = 30.0  # past a job's own deadline, before its slot is given up
+_KEPT_OUTPUT_BYTES = 64 * 1024
+_FIRST_UID = 2_000_000_000  # as root: slots run under ids that own nothing on any machine
+
+
+class Mother:
+    """One warmed guest process of one tier; forks slots."""
+
+    def __init__(self, target: Target, tier: Tier, isolation: Isolation, groups: GroupFactory) -> None:
+        self._target = target
+        self._tier = tier
+        self._isolation = isolation
+        self._groups = groups
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._slots = 0
+        self.ready: dict[str, Any] = {}
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What every record of this guest says about it."""
+        method = "cgroup" if self._groups.available else "watched"
+        return (("python", str(self.ready.get("python", ""))), ("tier", self._tier.name), ("memory", method))
+
+    async def start(self) -> None:
+        """Start the process and wait until its modules are imported; raises `MachineError` when it cannot."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [str(self._target.python), "-I", "-B", str(guest_package() / "__main__.py"), str(theirs.fileno())]
+        self._process = subprocess.Popen(  # noqa: ASYNC220 - forks at once; what takes time is awaited below
+            command,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={"PATH": os.environ.get("PATH", "/usr/bin:/bin"), **self._target.variables},
+        )
+        theirs.close()
+        ours.setblocking(False)
+        self._control = ours
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(ours, json.dumps(self._configuration()).encode())
+        try:
+            data = await asyncio.wait_for(loop.sock_recv(ours, 1 << 20), _START_SECONDS)
+        except TimeoutError:
+            data = b""
+        if not data:
+            self._process.kill()
+            _, errors = self._process.communicate()
+            raise MachineError(
+                f"The guest for {self._target.name} ({self._tier.name}) did not start: "
+                f"{errors.decode('utf-8', 'replace').strip()[-600:] or 'no message'}; "
+                f"try `bw env check {self._target.name}`."
+            )
+        self.ready = json.loads(data)
+
+    def _configuration(self) -> dict[str, Any]:
+        return {
+            "isolation": self._isolation.value,
+            "preload": self._tier.preload,
+            "readable": [str(path) for path in self._target.readable],
+            "variables": dict(self._target.variables),
+            "memory_by_cgroup": self._groups.available,
+            "process_base": 0 if self._isolation is Isolation.NAMESPACE else _own_processes(),
+        }
+
+    async def slot(self) -> "Slot":
+        """A new slot; raises `IsolationRefusedError` when the kernel refuses the isolation level."""
+        if self._control is None:
+            raise SandboxFault("the guest is not running")
+        group = self._groups.make() if self._groups.available else None
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._slots += 1
+        uid = None
+        if os.getuid() == 0 and self._isolation is Isolation.NAMESPACE:
+            uid = _FIRST_UID + (os.getpid() % 100_000) * 1000 + self._slots % 1000
+        request = {"uid": uid, "cgroups": group.join_paths() if group else ()}
+        socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
+        theirs.close()
+        ours.setblocking(False)
+        answer = await asyncio.get_running_loop().sock_recv(ours, 65536)
+        event = json.loads(answer) if answer else {"event": "refused", "message": "the slot ended at once"}
+        if event["event"] != "ready":
+            ours.close()
+            raise IsolationRefusedError(
+                f"This machine refuses isolation level {self._isolation.value!r} ({event['message']}); run "
+                f"`bw doctor` for what it allows, or choose a weaker level with --isolation process."
+            )
+        return Slot(ours, group, self.facts)
+
+    def close(self) -> None:
+        """End the mother; slots end when their own sockets close."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stderr is not None:
+                self._process.stderr.close()
+
+
+class Slot:
+    """One place where jobs run, one after the other."""
+
+    def __init__(
+        self, control: socket.socket, group: SlotGroup | None, facts: tuple[tuple[str, str], ...]
+    ) -> None:
+        self._control = control
+        self._group = group
+        self._facts = facts
+        self._jobs = 0
+
+    async def run(self, job: Job, watched_modules: frozenset[str]) -> RawExecution:
+        """Execute one job; raises `SandboxFault` when the slot itself breaks (it must then be closed)."""
+        self._jobs += 1
+        key = secrets.token_bytes(32)
+        kills_before = 0
+        try:
+            if self._group is not None:
+                kills_before = self._group.kills()
+                self._group.start(job.limits.memory_bytes)
+            conversation = _Conversation(key, job.limits.output_bytes, self._ask_to_end)
+            conversation.open(self._control, self._request(job))
+        except OSError as error:
+            raise SandboxFault(f"a job could not be handed over: {error}") from error
+        try:
+            await conversation.send_payload(_payload(job, key, watched_modules))
+            event = await asyncio.wait_for(self._exit_event(), job.limits.wall_seconds + _GRACE_SECONDS)
+            await conversation.drained()
+        except (OSError, TimeoutError, json.JSONDecodeError) as error:
+            raise SandboxFault(f"a slot broke: {type(error).__name__}: {error}") from error
+        finally:
+            conversation.close()
+        if event.get("event") != "exit":
+            raise SandboxFault(f"a slot broke: {event.get('message', 'it ended without a word')}")
+        return RawExecution(
+            messages=conversation.reader.messages,
+            channel_errors=conversation.reader.errors,
+            exit_event=event,
+            output=conversation.output,
+            output_total_bytes=conversation.output_total,
+            out_of_memory=self._group is not None and self._group.kills() > kills_before,
+            memory_peak_bytes=self._group.peak_bytes() if self._group is not None else event["peak"],
+            facts=self._facts,
+        )
+
+    def _request(self, job: Job) -> dict[str, Any]:
+        return {"job": self._jobs, "wall": job.limits.wall_seconds, "memory": job.limits.memory_bytes}
+
+    def _ask_to_end(self, cause: str) -> None:
+        with contextlib.suppress(OSError):  # the slot is gone, and the job with it
+            self._control.send(json.dumps({"kill": self._jobs, "cause": cause}).encode())
+
+    async def _exit_event(self) -> dict[str, Any]:
+        data = await asyncio.get_running_loop().sock_recv(self._control, 65536)
+        event: dict[str, Any] = json.loads(data) if data else {}
+        return event
+
+    def close(self) -> None:
+        """Hang up: the slot ends, and everything in it."""
+        self._control.close()
+        if self._group is not None:
+            self._group.remove()
+
+
+class _Conversation:
+    """The descriptors of one running job: the private channel and the output pipe."""
+
+    def __init__(self, key: bytes, output_limit: int, ask_to_end: Callable[[str], None]) -> None:
+        self.reader = FrameReader(key)
+        self.output = b""
+        self.output_total = 0
+        self._tail = b""
+        self._output_limit = output_limit
+        self._ask_to_end = ask_to_end
+        self._channel: socket.socket | None = None
+        self._pipe = -1
+        self._open_ends = 2
+        self._drained = asyncio.Event()
+
+    def open(self, control: socket.socket, request: dict[str, Any]) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._pipe, writing = os.pipe2(os.O_CLOEXEC)
+        self._channel = ours
+        ours.setblocking(False)
+        os.set_blocking(self._pipe, False)
+        try:
+            socket.send_fds(control, [json.dumps(request).encode()], [theirs.fileno(), writing])
+        finally:
+            theirs.close()
+            os.close(writing)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(ours.fileno(), self._read_channel)
+        loop.add_reader(self._pipe, self._read_output)
+
+    async def send_payload(self, payload: bytes) -> None:
+        assert self._channel is not None
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the exit event says what happened
+            await asyncio.get_running_loop().sock_sendall(self._channel, payload)
+
+    async def drained(self) -> None:
+        """Wait until both ends are closed by the dead; bounded, for a leaked descriptor must not hang us."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._drained.wait(), 5.0)
+        self.reader.end()
+        self.output += self._tail
+
+    def close(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._channel is not None:
+            loop.remove_reader(self._channel.fileno())
+            self._channel.close()
+            self._channel = None
+        if self._pipe >= 0:
+            loop.remove_reader(self._pipe)
+            os.close(self._pipe)
+            self._pipe = -1
+
+    def _read_channel(self) -> None:
+        assert self._channel is not None
+        try:
+            data = self._channel.recv(1 << 16)
+        except BlockingIOError:
+            return
+        except ConnectionResetError:
+            data = b""
+        if data:
+            self.reader.feed(data)
+        else:
+            asyncio.get_running_loop().remove_reader(self._channel.fileno())
+            self._end_reached()
+
+    def _read_output(self) -> None:
+        try:
+            data = os.read(self._pipe, 1 << 16)
+        except BlockingIOError:
+            return
+        if not data:
+            asyncio.get_running_loop().remove_reader(self._pipe)
+            self._end_reached()
+            return
+        if self.output_total <= self._output_limit < self.output_total + len(data):
+            self._ask_to_end("output")
+        self.output_total += len(data)
+        if len(self.output) < _KEPT_OUTPUT_BYTES // 2:
+            self.output += data
+        else:
+            self._tail = (self._tail + data)[-_KEPT_OUTPUT_BYTES // 2 :]
+
+    def _end_reached(self) -> None:
+        self._open_ends -= 1
+        if not self._open_ends:
+            self._drained.set()
+
+
+def _payload(job: Job, key: bytes, watched_modules: frozenset[str]) -> bytes:
+    limits = job.limits
+    document = {
+        "key": key.hex(),
+        "stub": job.submission.stub,
+        "code": job.submission.code,
+        "entry_point": job.submission.entry_point,
+        "tests": job.plan.source,
+        "class_name": job.plan.class_name,
+        "planned": [test.id for test in job.plan.tests],
+        "decorated": [test.id for test in job.plan.tests if test.decorators],
+        "may_skip": [test.id for test in job.plan.tests if test.may_skip],
+        "assertions": job.plan.assertions,
+        "watched_modules": sorted(watched_modules),
+        "limits": {
+            "cpu_seconds": limits.cpu_seconds,
+            "memory_bytes": limits.memory_bytes,
+            "processes": limits.processes,
+            "scratch_bytes": limits.scratch_bytes,
+            "scratch_files": limits.scratch_files,
+        },
+    }
+    data = json.dumps(document).encode()
+    return frames.HEADER.pack(len(data)) + data
+
+
+def _own_processes() -> int:
+    """Processes of our user now: without a user namespace the kernel counts them into the limit."""
+    own = os.getuid()
+    count = 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                count += entry.stat().st_uid == own
+    return count + 64  # room for the host's own threads

@@ -1,0 +1,135 @@
+"""One sample's way from attempt to row; pure except for what it is handed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchwright.answers.imports import top_level_imports
+from benchwright.answers.plans import read_plan
+from benchwright.answers.reading import answer_of
+from benchwright.benchmarks.base import Benchmark
+from benchwright.core.answers import CodeAnswer, NoAnswer
+from benchwright.core.attempts import Attempt
+from benchwright.core.controls import ControlRun
+from benchwright.core.execution import ExecutionRecord, Isolation, Job, Submission, TestPlan
+from benchwright.core.problems import FunctionProblem
+from benchwright.core.runs import ResultRow, Score
+from benchwright.core.verdicts import Reason, Verdict
+from benchwright.execution.guest import guest_version
+from benchwright.execution.schedulers.base import Expectation, ScheduledJob
+from benchwright.execution.target import Target, choose_tier
+from benchwright.grading.limits import limits_for
+from benchwright.judging.function import judge, judge_no_answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """An attempt under one score: a job to run, or a verdict at once."""
+
+    attempt: Attempt
+    score: Score
+    scheduled: ScheduledJob | None
+    verdict: Verdict | None
+
+
+class Pipeline:
+    """Prepares jobs and finishes rows for one benchmark, environment and set of limits."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        target: Target,
+        isolation: Isolation,
+        controls: Mapping[str, ControlRun],
+        *,
+        official_limits: bool,
+    ) -> None:
+        """Make a pipeline; ``controls`` are this environment's control runs by problem digest."""
+        self._benchmark = benchmark
+        self._target = target
+        self._isolation = isolation
+        self._controls = controls
+        self._official_limits = official_limits
+        self._plans: dict[str, TestPlan] = {}
+        self._test_modules: dict[str, frozenset[str]] = {}
+
+    def plan(self, problem: FunctionProblem) -> TestPlan:
+        """The problem's planned tests; read once."""
+        if problem.digest not in self._plans:
+            self._plans[problem.digest] = read_plan(problem.test_source)
+            self._test_modules[problem.digest] = top_level_imports(problem.test_source)
+        return self._plans[problem.digest]
+
+    def prepare(self, problem: FunctionProblem, attempt: Attempt, score: Score) -> Prepared:
+        """Read the answer out of an attempt and make its job, or its verdict when there is nothing to run."""
+        answer = answer_of(attempt)
+        if isinstance(answer, NoAnswer):
+            verdict = judge_no_answer(answer, self.plan(problem))
+            return Prepared(attempt=attempt, score=score, scheduled=None, verdict=verdict)
+        submission = self._benchmark.assemble(problem, answer, score)
+        scheduled = self.job(problem, submission)
+        return Prepared(attempt=attempt, score=score, scheduled=scheduled, verdict=None)
+
+    def job(self, problem: FunctionProblem, submission: Submission) -> ScheduledJob:
+        """The job of a submission, with what the control run lets expect."""
+        plan = self.plan(problem)
+        control = self._controls.get(problem.digest)
+        modules = self._test_modules[problem.digest] | top_level_imports(submission.code)
+        if submission.stub is not None:
+            modules |= top_level_imports(submission.stub + "\n    pass\n")
+        job = Job(
+            submission=submission,
+            plan=plan,
+            environment=self._target.digest,
+            tier=choose_tier(self._target, modules),
+            limits=limits_for(control, official=self._official_limits),
+            guest_version=guest_version(),
+            isolation=self._isolation,
+        )
+        return ScheduledJob(job=job, expectation=_expectation(control))
+
+    def finish(self, problem: FunctionProblem, prepared: Prepared, record: ExecutionRecord | None) -> ResultRow:
+        """The row of a prepared attempt, from its record if it had a job."""
+        if prepared.scheduled is None or record is None:
+            assert prepared.verdict is not None
+            return _row(prepared, prepared.verdict, None)
+        verdict = judge(self.plan(problem), record, self._target.unavailable_modules)
+        return _row(prepared, verdict, record)
+
+    def missing(self, problem: FunctionProblem, score: Score) -> ResultRow:
+        """The row of a problem without any sample."""
+        answer = NoAnswer(reason=Reason.MISSING, detail="the file has no sample for this problem")
+        attempt = Attempt(problem_id=problem.id, sample=0, solution=None)
+        verdict = judge_no_answer(answer, self.plan(problem))
+        return _row(Prepared(attempt=attempt, score=score, scheduled=None, verdict=verdict), verdict, None)
+
+    def reference(self, problem: FunctionProblem) -> ScheduledJob:
+        """The control job of the problem's own solution."""
+        return self.job(problem, Submission(code=problem.reference, stub=None, entry_point=problem.entry_point))
+
+    def stub(self, problem: FunctionProblem) -> ScheduledJob:
+        """The control job of the stub with an empty body."""
+        answer = CodeAnswer(code=problem.calibration_stub, strategy="stub")
+        return self.job(problem, self._benchmark.assemble(problem, answer, Score.EXTRACTED))
+
+
+def _expectation(control: ControlRun | None) -> Expectation | None:
+    if control is None:
+        return None
+    return Expectation(
+        wall_seconds=control.wall_seconds,
+        cpu_seconds=control.cpu_seconds,
+        memory_bytes=control.memory_peak_bytes,
+    )
+
+
+def _row(prepared: Prepared, verdict: Verdict, record: ExecutionRecord | None) -> ResultRow:
+    return ResultRow(
+        problem_id=prepared.attempt.problem_id,
+        sample=prepared.attempt.sample,
+        score=prepared.score,
+        verdict=verdict,
+        job_digest=prepared.scheduled.job.digest if prepared.scheduled else None,
+        wall_seconds=record.wall_seconds if record else 0.0,
+        cpu_seconds=record.cpu_seconds if record else 0.0,
+        memory_peak_bytes=record.memory_peak_bytes if record else 0,
+    )

@@ -1,0 +1,127 @@
+"""Memory and process limits by control groups, where this process may make any (usually: as root).
+
+Both hierarchies are spoken: version 1 (a folder below our own group of the ``memory`` and ``pids``
+controllers) and version 2 (a folder below our own group, when ``memory`` is delegated to it).  Where neither is
+writable the engine falls back to resource limits and watching; that is a fact of the record, not an error.
+"""
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+_MOUNT = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotGroup:
+    """The control group of one slot."""
+
+    memory: Path
+    version: int
+    folders: tuple[Path, ...]
+
+    def join_paths(self) -> tuple[str, ...]:
+        """Files a process writes ``0`` to in order to join."""
+        return tuple(str(folder / "cgroup.procs") for folder in self.folders)
+
+    def start(self, limit_bytes: int) -> None:
+        """Set the limit for the next job and forget the last one's peak."""
+        if self.version == 1:
+            limit, swap = self.memory / "memory.limit_in_bytes", self.memory / "memory.memsw.limit_in_bytes"
+            self._set_v1(limit, swap, limit_bytes)
+            (self.memory / "memory.max_usage_in_bytes").write_text("0")
+        else:
+            (self.memory / "memory.max").write_text(str(limit_bytes))
+            with contextlib.suppress(OSError):  # writable from Linux 6.12 on; older kernels keep the old peak
+                (self.memory / "memory.peak").write_text("0")
+
+    @staticmethod
+    def _set_v1(limit: Path, swap: Path, value: int) -> None:
+        # The limit without swap may never exceed the one with swap, so the order depends on the direction.
+        current = int(limit.read_text())
+        files = [limit, swap] if value < current else [swap, limit]
+        for file in files:
+            if file.exists():
+                file.write_text(str(value))
+
+    def peak_bytes(self) -> int:
+        """Highest memory use since :meth:`start`."""
+        name = "memory.max_usage_in_bytes" if self.version == 1 else "memory.peak"
+        return int((self.memory / name).read_text())
+
+    def kills(self) -> int:
+        """How often the kernel has killed a process of this group for memory."""
+        name = "memory.oom_control" if self.version == 1 else "memory.events"
+        for line in (self.memory / name).read_text().splitlines():
+            key, _, value = line.partition(" ")
+            if key == "oom_kill":
+                return int(value)
+        return 0
+
+    def remove(self) -> None:
+        """Remove the folders; whatever is left of them is empty and harmless."""
+        for folder in self.folders:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+class GroupFactory:
+    """Makes groups for slots below this process's own group."""
+
+    def __init__(self) -> None:
+        self._roots = _v1_roots() or _v2_roots()
+        self._version = 1 if _v1_roots() else 2
+        self._count = 0
+
+    @property
+    def available(self) -> bool:
+        """Whether groups with a memory limit can be made here."""
+        return bool(self._roots)
+
+    def make(self) -> SlotGroup:
+        """A new group; raises ``OSError`` when the kernel refuses."""
+        self._count += 1
+        folders = []
+        for root in self._roots:
+            folder = root / f"benchwright-{os.getpid()}-{self._count}"
+            folder.mkdir(exist_ok=True)
+            folders.append(folder)
+        group = SlotGroup(memory=folders[0], version=self._version, folders=tuple(folders))
+        return group
+
+
+def _own_paths() -> dict[str, str]:
+    paths = {}
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        for controller in controllers.split(","):
+            paths[controller] = path
+    return paths
+
+
+def _v1_roots() -> tuple[Path, ...]:
+    try:
+        root = _MOUNT / "memory" / _own_paths()["memory"].lstrip("/")
+    except (KeyError, OSError):
+        return ()
+    return (root,) if (root / "memory.limit_in_bytes").exists() and _can_make(root) else ()
+
+
+def _v2_roots() -> tuple[Path, ...]:
+    try:
+        root = _MOUNT / _own_paths()[""].lstrip("/")
+        enabled = (root / "cgroup.subtree_control").read_text().split()
+    except (KeyError, OSError):
+        return ()
+    return (root,) if "memory" in enabled and _can_make(root) else ()
+
+
+def _can_make(root: Path) -> bool:
+    probe = root / f"benchwright-probe-{os.getpid()}"
+    try:
+        probe.mkdir()
+        probe.rmdir()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,190 @@
+"""The results folder of one grading.
+
+    manifest.json     what was graded, in what, by which versions; schema version; written first, completed last
+    rows.jsonl        one JSON line per attempt and score
+    plans.json        planned tests by problem, so that regrading needs neither data nor execution
+    .lock             held while a grading writes
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchwright.core.errors import MachineError, UsageError
+from benchwright.core.execution import PlannedTest, TestPlan
+from benchwright.core.runs import ResultRow, Score
+from benchwright.core.verdicts import Outcome, Reason, Verdict
+
+SCHEMA_VERSION = 1
+MANIFEST, ROWS, PLANS = "manifest.json", "rows.jsonl", "plans.json"
+
+
+class ResultsFolder:
+    """Reads and writes one results folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def rows_path(self) -> Path:
+        """Where the rows are."""
+        return self.path / ROWS
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for writing; raises `UsageError` when another grading has it."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+        except OSError as error:
+            raise UsageError(
+                f"The output folder {self.path} cannot be written ({error.strerror}); choose another with --out."
+            ) from error
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise UsageError(
+                    f"Another grading is writing into {self.path} now; wait for it or choose another folder with --out."
+                ) from error
+            yield
+        finally:
+            os.close(descriptor)
+
+    def manifest(self) -> dict[str, Any]:
+        """The manifest; raises `UsageError` when the folder holds none that this version can read."""
+        path = self.path / MANIFEST
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise UsageError(
+                f"{self.path} holds no {MANIFEST}; give a folder that `bw grade` wrote (it prints its path)."
+            ) from None
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path} cannot be read ({error}); grade again to make it anew.") from error
+        if not isinstance(data, dict) or data.get("schema") != SCHEMA_VERSION:
+            found = data.get("schema") if isinstance(data, dict) else None
+            raise UsageError(f"{path} has schema {found!r}, this version reads {SCHEMA_VERSION}; grade again.")
+        return data
+
+    def has_manifest(self) -> bool:
+        """Whether a grading has been here."""
+        return (self.path / MANIFEST).exists()
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Write the manifest, all or nothing."""
+        self._write(MANIFEST, [json.dumps({"schema": SCHEMA_VERSION, **manifest}, indent=2) + "\n"])
+
+    def write_plans(self, plans: dict[str, TestPlan]) -> None:
+        """Write the planned tests by problem id."""
+        plain = {
+            problem: {"class": plan.class_name, "tests": [[t.id, list(t.decorators)] for t in plan.tests]}
+            for problem, plan in plans.items()
+        }
+        self._write(PLANS, [json.dumps(plain) + "\n"])
+
+    def plans(self) -> dict[str, TestPlan]:
+        """Planned tests by problem id, without their source; raises `UsageError` when they cannot be read."""
+        path = self.path / PLANS
+        try:
+            plain = json.loads(path.read_text(encoding="utf-8"))
+            return {
+                problem: TestPlan(
+                    source="",
+                    class_name=entry["class"],
+                    tests=tuple(PlannedTest(id=t[0], decorators=tuple(t[1])) for t in entry["tests"]),
+                )
+                for problem, entry in plain.items()
+            }
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{path} cannot be read ({error}); grade again to make it anew.") from error
+
+    def write_rows(self, rows: Iterable[ResultRow]) -> None:
+        """Write all rows, all or nothing."""
+        self._write(ROWS, (json.dumps(row_to_plain(row), ensure_ascii=False) + "\n" for row in rows))
+
+    def rows(self) -> Iterator[ResultRow]:
+        """The rows in file order; raises `UsageError` naming the line that cannot be read."""
+        try:
+            file = self.rows_path.open(encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{self.rows_path} cannot be read ({error.strerror}); has the grading finished?") from error
+        with file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield row_from_plain(json.loads(line))
+                except (ValueError, KeyError, TypeError) as error:
+                    raise UsageError(f"{self.rows_path}, line {number} is not a result row ({error}).") from error
+
+    def keep_aside(self, name: str, suffix: str) -> Path:
+        """Rename a file of the folder so that it is kept; returns its new path."""
+        target = self.path / f"{Path(name).stem}.{suffix}{Path(name).suffix}"
+        count = 1
+        while target.exists():
+            count += 1
+            target = self.path / f"{Path(name).stem}.{suffix}-{count}{Path(name).suffix}"
+        (self.path / name).rename(target)
+        return target
+
+    def _write(self, name: str, lines: Iterable[str]) -> None:
+        temporary = self.path / f".{name}.{os.getpid()}"
+        try:
+            with temporary.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                file.writelines(lines)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.path / name)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise MachineError(
+                f"{self.path / name} could not be written ({error.strerror}); finished executions are kept, give the "
+                f"same command again once there is room."
+            ) from error
+
+
+def row_to_plain(row: ResultRow) -> dict[str, Any]:
+    """A row as the plain data of its JSON line."""
+    verdict = row.verdict
+    return {
+        "problem_id": row.problem_id,
+        "sample": row.sample,
+        "score": row.score.value,
+        "outcome": verdict.outcome.value,
+        "reason": verdict.reason.value,
+        "detail": verdict.detail,
+        "tests": {"planned": verdict.planned, "passed": verdict.passed},
+        "wall_seconds": row.wall_seconds,
+        "cpu_seconds": row.cpu_seconds,
+        "memory_peak_bytes": row.memory_peak_bytes,
+        "job": row.job_digest,
+        "record": verdict.record_digest,
+        "judge_version": verdict.judge_version,
+    }
+
+
+def row_from_plain(data: dict[str, Any]) -> ResultRow:
+    """A row from the plain data of its JSON line; raises ``KeyError`` or ``ValueError`` when it is none."""
+    verdict = Verdict(
+        outcome=Outcome(data["outcome"]),
+        reason=Reason(data["reason"]),
+        detail=data["detail"],
+        planned=data["tests"]["planned"],
+        passed=data["tests"]["passed"],
+        judge_version=data["judge_version"],
+        record_digest=data["record"],
+    )
+    return ResultRow(
+        problem_id=data["problem_id"],
+        sample=data["sample"],
+        score=Score(data["score"]),
+        verdict=verdict,
+        job_digest=data["job"],
+        wall_seconds=data["wall_seconds"],
+        cpu_seconds=data["cpu_seconds"],
+        memory_peak_bytes=data["memory_peak_bytes"],
+    )

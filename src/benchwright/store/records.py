@@ -1,0 +1,123 @@
+"""Execution records and control runs by content, in one SQLite file; safe under several writers and ``kill -9``.
+
+Records are keyed by the job's digest (submission, tests, environment, limits, guest version, isolation), so a
+record can neither be stale nor be made twice.  Every write is its own transaction: what was acknowledged is there.
+"""
+
+import contextlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from benchwright.core.controls import ControlRun
+from benchwright.core.errors import MachineError, UsageError
+from benchwright.core.execution import ExecutionRecord
+
+SCHEMA_VERSION = 1
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS records (digest TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS controls (
+    environment TEXT NOT NULL, guest TEXT NOT NULL, problem TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (environment, guest, problem)
+) WITHOUT ROWID;
+"""
+_BUSY_SECONDS = 60.0
+
+
+class RecordStore:
+    """The records of one benchwright home; use as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file.
+
+        Raises:
+            MachineError: The file cannot be written.
+            UsageError: The file is not ours, or was written by a newer version.
+        """
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        except (OSError, sqlite3.Error) as error:
+            raise MachineError(f"The record store {path} cannot be opened ({error}); check its folder.") from error
+        with self._translated():
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            if version > SCHEMA_VERSION:
+                self._connection.close()
+                raise UsageError(
+                    f"The record store {path} has schema {version}, this version knows {SCHEMA_VERSION}; "
+                    f"upgrade benchwright or choose another BENCHWRIGHT_HOME."
+                )
+            if version == 0:
+                self._connection.executescript(_TABLES)
+                self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def __enter__(self) -> "RecordStore":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._connection.close()
+
+    def get(self, digest: str) -> ExecutionRecord | None:
+        """The record of a job, or None."""
+        with self._translated():
+            row = self._connection.execute("SELECT body FROM records WHERE digest = ?", (digest,)).fetchone()
+        return None if row is None else ExecutionRecord.from_plain(json.loads(zlib.decompress(row[0])))
+
+    def known(self, digests: Iterable[str]) -> set[str]:
+        """Which of these jobs have a record."""
+        wanted = list(dict.fromkeys(digests))
+        found: set[str] = set()
+        with self._translated():
+            for start in range(0, len(wanted), 500):
+                part = wanted[start : start + 500]
+                marks = ",".join("?" * len(part))
+                rows = self._connection.execute(f"SELECT digest FROM records WHERE digest IN ({marks})", part)
+                found.update(row[0] for row in rows)
+        return found
+
+    def put(self, record: ExecutionRecord) -> None:
+        """Keep a record; the same digest again replaces it."""
+        body = zlib.compress(json.dumps(record.to_plain()).encode(), 6)
+        with self._translated():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO records (digest, body) VALUES (?, ?)", (record.job_digest, body)
+            )
+
+    def put_control(self, control: ControlRun) -> None:
+        """Keep a control run; a newer one of the same problem and environment replaces it."""
+        with self._translated():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO controls (environment, guest, problem, body) VALUES (?, ?, ?, ?)",
+                (control.environment, control.guest_version, control.problem_digest, json.dumps(control.to_plain())),
+            )
+
+    def controls(self, environment: str, guest_version: str) -> dict[str, ControlRun]:
+        """Control runs of an environment by problem digest.
+
+        Those made with another guest version count where there is no newer one: they still tell times and
+        which references fail here.
+        """
+        with self._translated():
+            rows = self._connection.execute(
+                "SELECT problem, body FROM controls WHERE environment = ? ORDER BY guest = ?",
+                (environment, guest_version),
+            ).fetchall()
+        return {problem: ControlRun.from_plain(json.loads(body)) for problem, body in rows}
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if "not a database" in str(error) or "malformed" in str(error):
+                raise UsageError(
+                    f"{self._path} is not a record store or is damaged ({error}); move it away, finished work in it "
+                    f"is then run again."
+                ) from error
+            raise MachineError(f"The record store {self._path} cannot be used ({error}); is the disk full?") from error

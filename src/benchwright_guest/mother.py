@@ -1,0 +1,126 @@
+"""The mother: imports an environment's heavy libraries once and forks slots on request.
+
+Started by the host as ``python -I <this package>/__main__.py DESCRIPTOR``; the descriptor is a sequenced-packet
+socket.  First message in: the configuration.  First message out: ``ready`` or ``failed``.  Then each message in
+is a request for a slot with one descriptor, the slot's own socket.
+"""
+
+import gc
+import importlib
+import json
+import os
+import socket
+import sys
+import tempfile
+import time
+import warnings
+
+from . import child, driver, frames, guard, kernel, machinery, rootfs, seccomp, slot
+
+
+def main(descriptor):
+    """Serve the host until it hangs up."""
+    control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=descriptor)
+    config = json.loads(control.recv(1 << 20).decode())
+    os.environ.clear()
+    os.environ.update(config["variables"])
+    os.environ["HOME"] = rootfs.HOME
+    time.tzset()
+    started = time.monotonic()
+    problems = _preload(config["preload"])
+    prepared = _prepare(config)
+    control.send(
+        json.dumps(
+            {
+                "event": "ready",
+                "python": "%d.%d.%d" % sys.version_info[:3],
+                "seconds": round(time.monotonic() - started, 3),
+                "resident": prepared["resident"],
+                "problems": problems,
+            }
+        ).encode()
+    )
+    gc.collect()
+    gc.disable()
+    gc.freeze()
+    _serve(control, config, prepared)
+
+
+def _preload(names):
+    problems = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in names:
+            try:
+                importlib.import_module(name)
+            except Exception as error:
+                problems.append("%s: %s: %s" % (name, type(error).__name__, error))
+    return problems
+
+
+def _prepare(config):
+    modules = [sys.modules[__name__], child, driver, frames, guard, kernel, machinery, rootfs, seccomp, slot]
+    prefixes = {os.path.realpath(path) + "/" for path in config["readable"]} | {sys.prefix + "/", sys.base_prefix + "/"}
+    package = os.path.dirname(os.path.abspath(__file__)) + "/"
+    methods = machinery.private_methods()
+    prepared = {
+        "isolation": config["isolation"],
+        "variables": config["variables"],
+        "seccomp": seccomp.program(kernel.MACHINE),
+        "memory_by_cgroup": config["memory_by_cgroup"],
+        "process_base": config["process_base"],
+        "codes": guard.guest_code(modules) + _entry_code(),
+        "methods": methods,
+        "known": guard.known_types(),
+        "trusted": tuple(sorted(prefixes | {package})),
+        "make_work": lambda: tempfile.mkdtemp(prefix="benchwright-work-"),
+    }
+    # The loop that runs tests, and the private assertions, belong to the machinery as well.
+    prepared["fingerprint"] = guard.fingerprint() + tuple(
+        ("benchwright_guest", vars(module), tuple(vars(module).items())) for module in (driver, machinery)
+    )
+    prepared["resident"], prepared["data_base"] = _own_memory()
+    return prepared
+
+
+def _entry_code():
+    entry = sys.modules.get("__main__")
+    found = []
+    frame = sys._getframe()
+    while frame is not None:
+        found.append(frame.f_code)
+        frame = frame.f_back
+    return found if entry is not None else found
+
+
+def _own_memory():
+    page = os.sysconf("SC_PAGE_SIZE")
+    with open("/proc/self/statm") as file:
+        fields = file.read().split()
+    return int(fields[1]) * page, int(fields[5]) * page
+
+
+def _serve(control, config, prepared):
+    while True:
+        data, descriptors, _, _ = slot._recv_fds(control)
+        if not data:
+            return
+        request = json.loads(data.decode())
+        pid = os.fork()
+        if pid == 0:
+            control.close()
+            for path in request.get("cgroups", ()):
+                with open(path, "w") as file:
+                    file.write("0")
+            own = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=descriptors[0])
+            slot.start(own, dict(config, uid=request["uid"]), prepared)
+        os.close(descriptors[0])
+        _reap()
+
+
+def _reap():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass

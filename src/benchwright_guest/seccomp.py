@@ -1,0 +1,80 @@
+"""A denylist of system calls that no answer needs, as a classic BPF program.
+
+Namespaces and the lack of capabilities already forbid most of this; the filter takes away the kernel surface
+itself (new user namespaces, io_uring, bpf, ptrace).  Refused calls fail with EPERM, as they would for a process
+without rights; ``clone3`` fails with ENOSYS so that libc falls back to ``clone``, whose flags can be seen.
+"""
+
+import ctypes
+import struct
+
+from . import kernel
+
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE3 = 435
+_EPERM, _ENOSYS = 1, 38
+
+# name: (x86_64, aarch64); numbers from the kernel's syscall tables
+_DENIED = {
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
+    "process_madvise": (440, 440), "pidfd_getfd": (438, 438),
+    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
+    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431),
+    "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442),
+    "unshare": (272, 97), "setns": (308, 268),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+    "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
+    "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106),
+    "kexec_load": (246, 104), "kexec_file_load": (320, 294), "reboot": (169, 142),
+    "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89), "quotactl": (179, 60),
+    "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171), "syslog": (103, 116),
+    "lookup_dcookie": (212, 18), "vhangup": (153, 58), "mbind": (237, 235), "migrate_pages": (256, 238),
+}  # fmt: skip
+
+_LD_ABS, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_ARGUMENT = 0, 4, 16
+
+
+def _instruction(code, value, if_true=0, if_false=0):
+    return struct.pack("<HBBI", code, if_true, if_false, value)
+
+
+def program(machine):
+    """The filter for a machine as packed ``struct sock_filter``s; None where we have no table."""
+    if machine not in _AUDIT_ARCH:
+        return None
+    column = 0 if machine == "x86_64" else 1
+    body = [
+        _instruction(_LD_ABS, _OFFSET_ARCH),
+        _instruction(_JEQ, _AUDIT_ARCH[machine], 1, 0),
+        _instruction(_RET, _KILL),
+        _instruction(_LD_ABS, _OFFSET_NUMBER),
+    ]
+    if machine == "x86_64":  # the x32 numbers would pass by the table
+        body += [_instruction(_JGE, 0x40000000, 0, 1), _instruction(_RET, _ERRNO | _ENOSYS)]
+    body += [_instruction(_JEQ, _CLONE3, 0, 1), _instruction(_RET, _ERRNO | _ENOSYS)]
+    for numbers in _DENIED.values():
+        body += [_instruction(_JEQ, numbers[column], 0, 1), _instruction(_RET, _ERRNO | _EPERM)]
+    body += [
+        _instruction(_JEQ, _CLONE[machine], 0, 3),
+        _instruction(_LD_ABS, _OFFSET_ARGUMENT),
+        _instruction(_JSET, kernel.NEW_NAMESPACES, 0, 1),
+        _instruction(_RET, _ERRNO | _EPERM),
+        _instruction(_RET, _ALLOW),
+    ]
+    return b"".join(body)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+
+
+def install(code):
+    """Put the filter on this process for good; needs no_new_privs or a capability."""
+    buffer = ctypes.create_string_buffer(code, len(code))
+    value = _Program(len(code) // 8, ctypes.addressof(buffer))
+    kernel.prctl(kernel.PR_SET_SECCOMP, kernel.SECCOMP_MODE_FILTER, ctypes.addressof(value))

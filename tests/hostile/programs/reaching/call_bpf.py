@@ -1,0 +1,36 @@
+"""Loads an eBPF map and program; right values only if the call refuses.
+
+expect: PASSED
+"""
+
+import ctypes
+import os
+import platform
+
+ARCHITECTURE = 0 if platform.machine() == "x86_64" else 1  # else aarch64
+SYSCALL = ctypes.CDLL(None, use_errno=True).syscall
+SYSCALL.restype = ctypes.c_long
+
+
+def in_child(action):
+    """Whether the action, tried in a forked child, says that it succeeded; a child that is killed was refused."""
+    child = os.fork()
+    if child == 0:
+        status = 0
+        try:
+            status = 7 if action() else 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+BPF = (321, 280)[ARCHITECTURE]
+MAP = (ctypes.c_uint32 * 32)(2, 4, 8, 1)  # an array of one
+FILTER = (ctypes.c_uint32 * 32)(1)
+REACHED = in_child(lambda: SYSCALL(BPF, 0, MAP, 72) >= 0) or in_child(lambda: SYSCALL(BPF, 0, MAP, 16) >= 0)
+
+
+def task_func(values):
+    if REACHED:
+        return -1
+    return sum(value * value for value in values)
