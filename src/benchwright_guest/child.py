@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 import time
+import traceback
 
 from . import driver, frames, guard, kernel, rootfs, seccomp
 
@@ -78,7 +79,12 @@ def main(channel, output, prepared):
         _forget_guest()
         driver.run(job, prepared, missing)
     except BaseException:
+        # The driver itself failed: no closing frame, so this can never pass.  The traceback goes to the output.
         status = 1
+        try:
+            traceback.print_exc()
+        except BaseException:
+            pass
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

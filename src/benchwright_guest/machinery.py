@@ -217,7 +217,7 @@ def impostors(known, trusted):
     """
     found = []
     for kind in gc.get_objects():
-        if isinstance(kind, type) and id(kind) not in known:
+        if issubclass(type(kind), type) and id(kind) not in known:  # isinstance asks a weak proxy for its class
             members = vars(kind)
             foreign = [n for n in ("__eq__", "__ne__", "__sub__") if n in members and not _is_from(members[n], trusted)]
             if foreign:

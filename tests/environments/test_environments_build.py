@@ -71,7 +71,7 @@ def test_a_second_build_opens_the_first(tiny: Environment, tiny_home: Path) -> N
 
 
 def test_force_builds_anew(spec: EnvSpec, tmp_path: Path) -> None:
-    """A good environment is replaced when asked for, and so is one whose manifest is broken without asking."""
+    """A good environment is replaced when asked for, a broken one without asking."""
     prefix = build(spec, home=tmp_path, report=lambda line: None).prefix
     (prefix / "stray").touch()
     lines: list[str] = []

@@ -52,7 +52,7 @@ def test_the_digest_tells_environments_with_other_data_or_python_apart(
 
 
 def test_the_digest_ignores_where_and_when_it_was_built(make_spec: MakeSpec, tmp_path: Path) -> None:
-    """The same environment on another machine has the same digest; a missing item counts as if not asked for."""
+    """The same environment on another machine has the same digest; a missing item counts for nothing."""
     spec = make_spec()
     put_environment(spec, tmp_path / "a")
     put_environment(spec, tmp_path / "b", built="2027-01-01T00:00:00+00:00", seconds=9.0, size_bytes=7)
@@ -76,7 +76,7 @@ def test_an_unknown_name_is_not_a_missing_build(tmp_path: Path) -> None:
 def test_built_from_another_lock_has_its_own_sentence(make_spec: MakeSpec, tmp_path: Path) -> None:
     """An environment of another version of the lock is neither used nor called missing."""
     put_environment(make_spec(lock="six==1.16.0 --hash=sha256:11\n"), tmp_path)
-    with pytest.raises(UsageError, match="built from another lock .*`bw env build tiny`"):
+    with pytest.raises(UsageError, match=r"built from another lock .*`bw env build tiny`"):
         open_built(make_spec(), tmp_path)
 
 
@@ -104,7 +104,7 @@ def test_a_corrupt_manifest_is_a_plain_usage_error(make_spec: MakeSpec, tmp_path
     spec = make_spec()
     prefix = put_environment(spec, tmp_path)
     (prefix / MANIFEST_NAME).write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(UsageError, match="cannot be read .*`bw env build tiny --force`"):
+    with pytest.raises(UsageError, match=r"cannot be read .*`bw env build tiny --force`"):
         open_built(spec, tmp_path)
 
 
@@ -113,7 +113,7 @@ def test_a_lost_python_is_named(make_spec: MakeSpec, tmp_path: Path) -> None:
     spec = make_spec()
     prefix = put_environment(spec, tmp_path)
     (prefix / "bin" / "python").unlink()
-    with pytest.raises(UsageError, match="its Python .* is gone"):
+    with pytest.raises(UsageError, match=r"its Python .* is gone"):
         open_built(spec, tmp_path)
 
 

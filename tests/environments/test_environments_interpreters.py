@@ -100,7 +100,7 @@ def test_a_candidate_that_does_not_fit_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_libraries_outside_the_installation_are_readable_paths(tmp_path: Path) -> None:
-    """A sandbox is told of folders with shared libraries that neither the installation nor the system covers."""
+    """Folders of shared libraries that neither the installation nor the system covers are named."""
     python = tmp_path / "python" / "bin" / "python3.10"
     inside, elsewhere = str(python.parents[1] / "lib" / "libpython3.10.so"), "/nix/store/ssl/lib/libssl.so"
     fake_python(python, "3.10.1", libraries=(inside, elsewhere, "/usr/lib/libc.so.6"))
@@ -115,7 +115,8 @@ def test_uv_may_install_one_when_asked(tmp_path: Path) -> None:
     fake_python(tmp_path / "prepared", "3.10.7")
     uv = script(
         tmp_path / "uv",
-        f'if [ "$2" = install ]; then mkdir -p {managed.parent}; cp {tmp_path}/prepared {managed}; exit 0; fi\n'
+        f"mkdir -p {managed.parent}\n"
+        f'if [ "$2" = install ]; then cp {tmp_path}/prepared {managed}; exit 0; fi\n'
         f"[ -e {managed} ] && echo {managed}",
     )
     with pytest.raises(MachineError):

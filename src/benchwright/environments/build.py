@@ -35,7 +35,7 @@ from benchwright.environments.spec import EnvSpec
 Report = Callable[[str], None]
 """Takes one line saying what is done now."""
 
-OWN_VARIABLES = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
+OWN_VARIABLES = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX", "UV_PYTHON", "UV_SYSTEM_PYTHON")
 """Variables of the caller that would lead uv or Python into another environment."""
 
 
@@ -71,7 +71,7 @@ def build(
         home: The folder of `default_home`; made when it is not there.
         report: Called with one line per step.
         environ: Variables for the commands (proxies, registry settings) and the search for a Python.
-        force: Build anew even when a good one is there.
+        force: Build anew even when a good one is there, which is deleted first.
         install_python: Let uv download a Python when the machine has none that fits.
 
     Two builds of the same environment wait for each other.  Raises `MachineError` when no Python or no uv is

@@ -99,7 +99,7 @@ class Manifest:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """An environment that is built and can be executed in."""
 

@@ -1,4 +1,4 @@
-"""Opens settings under /proc/sys, sysrq and others for writing; right values only if all refuse.
+"""Writes settings under /proc/sys back as they are and opens sysrq and others; right values only if all refuse.
 
 expect: PASSED
 """
@@ -15,10 +15,18 @@ for path in (
     "/proc/irq/default_smp_affinity", "/proc/mtrr", "/proc/scsi/scsi", "/proc/acpi/wakeup",
 ):
     try:
-        os.close(os.open(path, os.O_WRONLY))
+        descriptor = os.open(path, os.O_WRONLY)
+    except OSError:
+        continue
+    try:
+        if path.startswith("/proc/sys/") and os.access(path, os.R_OK):
+            # Some of these may be opened by anybody and refuse only the write.
+            with open(path, "rb") as file:
+                os.write(descriptor, file.read())
         REACHED = True
     except OSError:
         pass
+    os.close(descriptor)
 
 
 def task_func(values):

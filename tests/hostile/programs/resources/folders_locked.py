@@ -10,7 +10,10 @@ for place in ("locked", "/tmp/locked"):
     with open(os.path.join(place, "inside"), "w") as file:
         file.write("x")
     os.chmod(place, 0)
-os.chmod(".", 0)
+try:
+    os.chmod(".", 0)
+except OSError:
+    pass  # the working directory may belong to somebody else
 
 
 def task_func(values):

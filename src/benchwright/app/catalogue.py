@@ -1,0 +1,84 @@
+"""What benchmarks there are and what is in them: the use cases behind ``bw bench list`` and ``show``."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.answers.plans import read_plan
+from benchwright.benchmarks.base import ProblemSet
+from benchwright.benchmarks.bigcodebench.statistics import statistics_of
+from benchwright.benchmarks.registry import BENCHMARKS
+from benchwright.core.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One benchmark of the list."""
+
+    name: str
+    title: str
+    licence: str
+    subsets: tuple[str, ...]
+    variants: tuple[str, ...]
+    versions: tuple[str, ...]
+    environments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data:
+    """Which rows of which benchmark."""
+
+    benchmark: str
+    subset: str | None = None
+    version: str | None = None
+    path: Path | None = None
+
+    def load(self) -> ProblemSet:
+        """Read them; raises `UsageError` for data that is not as claimed."""
+        return BENCHMARKS.get(self.benchmark).load(subset=self.subset, version=self.version, path=self.path)
+
+
+def benchmarks() -> list[Entry]:
+    """Every benchmark known here, built in or installed."""
+    names = [field.name for field in dataclasses.fields(Entry)]
+    return [
+        Entry(**{name: getattr(BENCHMARKS.get(known), name) for name in names}) for known in BENCHMARKS.names()
+    ]
+
+
+def show_benchmark(data: Data, *, with_statistics: bool) -> dict[str, Any]:
+    """A benchmark's identity, and on request what its data counts to."""
+    problems = data.load()
+    benchmark = BENCHMARKS.get(data.benchmark)
+    shown: dict[str, Any] = {
+        "name": benchmark.name,
+        "title": benchmark.title,
+        "licence": benchmark.licence,
+        "version": problems.version,
+        "subset": problems.subset,
+        "digest": problems.digest,
+        "pinned": problems.pinned,
+        "source": problems.source,
+        "problems": len(problems.problems),
+    }
+    if with_statistics:
+        shown |= dataclasses.asdict(statistics_of(problems))
+    return shown
+
+
+def show_problem(data: Data, problem_id: str) -> dict[str, Any]:
+    """Everything a problem consists of; raises `UnknownNameError` with near misses."""
+    problem = data.load().problem(problem_id)
+    shown = dataclasses.asdict(problem)
+    shown["prompts"] = dict(problem.prompts)
+    shown["tests"] = [test.id for test in read_plan(problem.test_source).tests]
+    return shown
+
+
+def prompt(data: Data, problem_id: str, variant: str) -> str:
+    """The rendered prompt of a problem; raises `UsageError` for a variant the benchmark does not have."""
+    benchmark = BENCHMARKS.get(data.benchmark)
+    if variant not in benchmark.variants:
+        raise UsageError(f"{benchmark.title} has no variant {variant!r}; choose one of: {', '.join(benchmark.variants)}.")
+    return benchmark.render(data.load().problem(problem_id), variant)

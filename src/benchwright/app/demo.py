@@ -1,0 +1,72 @@
+"""The demonstration: three fictitious systems on the built-in starter benchmark."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import benchwright.benchmarks.starter as starter
+from benchwright.app.controls import CheckOptions, CheckReport, check_benchmark
+from benchwright.app.grading import GradeOptions, GradeReport, grade
+from benchwright.app.workspace import Workspace, default_workers
+from benchwright.core.errors import UsageError
+from benchwright.core.execution import Isolation
+from benchwright.environments.build import build
+from benchwright.environments.environment import open_environment
+from benchwright.environments.spec import load_spec
+
+BENCHMARK = "starter"
+SYSTEMS = {
+    "alder": "strong: most answers right, a few honest mistakes",
+    "birch": "lazy: as good in logic, but leaves out imports and constants the prompt gave",
+    "cedar": "weak: wrong values, hangs, a crash, and attempts to forge a pass",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoReport:
+    """What the demonstration came to."""
+
+    check: CheckReport
+    gradings: dict[str, GradeReport]
+
+
+def run_demo(
+    workspace: Workspace,
+    out: Path,
+    *,
+    isolation: Isolation,
+    say: Callable[[str], None],
+    progress: Callable[[int, int], None],
+) -> DemoReport:
+    """Build the starter environment if need be, control it, and grade the three recorded systems.
+
+    Raises `MachineError` when the environment cannot be built or the isolation level is refused.
+    """
+    try:
+        open_environment(BENCHMARK, workspace.home)
+    except UsageError:
+        say("Building the starter environment (numpy, pandas, matplotlib) ...")
+        build(load_spec(BENCHMARK), home=workspace.home, report=say)
+    workers = default_workers()
+    say("Control runs: every reference must pass here, every empty stub must fail ...")
+    check = check_benchmark(
+        CheckOptions(benchmark=BENCHMARK, workers=workers, isolation=isolation), workspace, progress
+    )
+    gradings = {}
+    for name in SYSTEMS:
+        say(f"Grading system {name} ...")
+        options = GradeOptions(
+            benchmark=BENCHMARK,
+            samples=answers_file(name),
+            workers=workers,
+            model=name,
+            out=out / name,
+            isolation=isolation,
+        )
+        gradings[name] = grade(options, workspace, lambda p: progress(p.done, p.total))
+    return DemoReport(check=check, gradings=gradings)
+
+
+def answers_file(system: str) -> Path:
+    """The recorded answers of a fictitious system."""
+    return Path(starter.__file__).parent / "answers" / f"{system}.jsonl"

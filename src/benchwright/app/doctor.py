@@ -1,0 +1,129 @@
+"""What this machine can isolate and run, and what to do about the rest: the use case behind ``bw doctor``."""
+
+import asyncio
+import enum
+import os
+import platform
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.app.workspace import Workspace
+from benchwright.core.errors import BenchwrightError
+from benchwright.core.execution import Isolation
+from benchwright.environments.check import plan
+from benchwright.environments.environment import State, list_environments
+from benchwright.environments.spec import Tier, load_spec, spec_names
+from benchwright.execution.mother import Mother
+from benchwright.execution.target import Target
+from benchwright.sandboxes.cgroups import GroupFactory
+
+
+class Health(enum.StrEnum):
+    """How a finding stands."""
+
+    GOOD = "good"
+    NOTE = "note"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing the doctor looked at."""
+
+    topic: str
+    health: Health
+    text: str
+    advice: str = ""
+
+
+def examine(workspace: Workspace) -> list[Finding]:
+    """Look at kernel, isolation, control groups, interpreters, environments and disk; changes nothing."""
+    findings = [
+        Finding(
+            topic="machine",
+            health=Health.GOOD,
+            text=f"{platform.system()} {platform.release()} on {platform.machine()}, "
+            f"{len(os.sched_getaffinity(0))} cores, running as {'root' if os.getuid() == 0 else 'a plain user'}",
+        )
+    ]
+    findings += [_isolation(level) for level in Isolation]
+    findings.append(_groups())
+    findings += [_environment(name, workspace) for name in spec_names()]
+    findings.append(_disk(workspace.home))
+    return findings
+
+
+def to_plain(findings: list[Finding]) -> dict[str, Any]:
+    """Findings as the object of ``bw doctor --json``."""
+    return {
+        "healthy": all(finding.health is not Health.BAD for finding in findings),
+        "findings": [
+            {"topic": f.topic, "health": f.health.value, "text": f.text, "advice": f.advice} for f in findings
+        ],
+    }
+
+
+def _isolation(level: Isolation) -> Finding:
+    """Start a real slot in this very interpreter: what starts here starts for a job."""
+    prefixes = {Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()}
+    target = Target(
+        name="doctor",
+        digest="",
+        python=Path(sys.executable),
+        readable=tuple(sorted(prefixes)),
+        variables={"PATH": "/usr/bin:/bin", "TZ": "UTC"},
+        tiers=(Tier(name="bare", preload=()),),
+    )
+    try:
+        asyncio.run(_try_slot(target, level))
+    except BenchwrightError as error:
+        health = Health.BAD if level is Isolation.NAMESPACE else Health.NOTE
+        advice = (
+            "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
+            "kernel.apparmor_restrict_unprivileged_userns=0), run as root, or choose --isolation process"
+        )
+        return Finding(topic=f"isolation {level.value}", health=health, text=str(error), advice=advice)
+    return Finding(topic=f"isolation {level.value}", health=Health.GOOD, text="a job can be run at this level")
+
+
+async def _try_slot(target: Target, level: Isolation) -> None:
+    mother = Mother(target, target.tiers[0], level, GroupFactory())
+    try:
+        await mother.start()
+        (await mother.slot()).close()
+    finally:
+        mother.close()
+
+
+def _groups() -> Finding:
+    if GroupFactory().available:
+        return Finding(topic="control groups", health=Health.GOOD, text="memory limits are kept by the kernel")
+    return Finding(
+        topic="control groups",
+        health=Health.NOTE,
+        text="no control group may be made here; memory is limited by resource limits and watching",
+        advice="run as root or in a session with the memory controller delegated, for exact limits",
+    )
+
+
+def _environment(name: str, workspace: Workspace) -> Finding:
+    topic = f"environment {name}"
+    built = [item for item in list_environments(workspace.home) if item.name == name]
+    if any(item.state is State.READY for item in built):
+        return Finding(topic=topic, health=Health.GOOD, text="built from the lock of this version")
+    planned = plan(load_spec(name), home=workspace.home)
+    state = f"there is one, but {built[0].detail}" if built else "not built"
+    if planned.problem:
+        return Finding(topic=topic, health=Health.NOTE, text=f"{state}; {planned.problem}")
+    return Finding(topic=topic, health=Health.NOTE, text=state, advice=f"bw env build {name}")
+
+
+def _disk(home: Path) -> Finding:
+    existing = next(path for path in (home, *home.parents) if path.exists())
+    free = shutil.disk_usage(existing).free / 2**30
+    health = Health.GOOD if free > 5 else Health.NOTE
+    advice = "" if free > 5 else "the full BigCodeBench environment takes 3 GiB; set BENCHWRIGHT_HOME to a larger disk"
+    return Finding(topic="disk", health=health, text=f"{free:.1f} GiB free at {existing}", advice=advice)

@@ -1,0 +1,219 @@
+"""Look at gradings again: regrade from stored records, and explain what changed between two of them."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.app.summary import summarise
+from benchwright.app.workspace import Workspace
+from benchwright.core.errors import UsageError
+from benchwright.core.execution import ExecutionRecord
+from benchwright.core.runs import ResultRow, Score
+from benchwright.execution.guest import guest_version
+from benchwright.judging.function import JUDGE_VERSION, judge
+from benchwright.store.folder import ROWS, ResultsFolder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One attempt on which two gradings differ."""
+
+    problem_id: str
+    sample: int
+    score: str
+    before: str
+    """``outcome (reason)``, or empty when the row is not there."""
+    after: str
+    explanation: str
+
+    def to_plain(self) -> dict[str, Any]:
+        """The change as plain data."""
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegradeReport:
+    """What judging again came to."""
+
+    folder: Path
+    rows: int
+    judged: int
+    """Rows whose record was there and was judged again."""
+    without_record: int
+    """Rows whose record is not in this store; their verdict is kept."""
+    changes: tuple[Change, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """The report as the object of ``bw regrade --json``."""
+        return {
+            "results": str(self.folder / ROWS),
+            "rows": self.rows,
+            "judged": self.judged,
+            "without_record": self.without_record,
+            "judge_version": JUDGE_VERSION,
+            "changed": [change.to_plain() for change in self.changes],
+        }
+
+
+def regrade(path: Path, workspace: Workspace) -> RegradeReport:
+    """Judge every stored record of a grading again; nothing is executed.
+
+    When a verdict changes, the earlier rows are kept beside the new ones.  Raises `UsageError` when the folder
+    holds no finished grading.
+    """
+    folder = ResultsFolder(path)
+    manifest = folder.manifest()
+    with folder.locked(), workspace.records() as store:
+        plans = folder.plans()
+        unavailable = _unavailable(manifest, workspace)
+        before = list(folder.rows())
+        after, judged, without = [], 0, 0
+        for row in before:
+            record = store.get(row.job_digest) if row.job_digest else None
+            if row.job_digest and record is None:
+                without += 1
+            if record is None:
+                after.append(row)
+                continue
+            judged += 1
+            after.append(dataclasses.replace(row, verdict=judge(plans[row.problem_id], record, unavailable)))
+        changes = tuple(_changes(_keyed(before), _keyed(after), "the judge decides otherwise"))
+        if [row.verdict for row in before] != [row.verdict for row in after]:
+            folder.keep_aside(ROWS, "before-regrade")
+            folder.write_rows(after)
+            scores = [Score(name) for name in manifest["scores"]]
+            controls = store.controls(manifest["environment_digest"], guest_version())
+            here = {control.problem_id: control for control in controls.values()}
+            folder.write_manifest(
+                {**manifest, **summarise(after, scores, here).to_plain(), "judge_version": JUDGE_VERSION}
+            )
+    return RegradeReport(
+        folder=path, rows=len(before), judged=judged, without_record=without, changes=changes
+    )
+
+
+def _unavailable(manifest: Mapping[str, Any], workspace: Workspace) -> frozenset[str]:
+    try:
+        target = workspace.target(str(manifest["environment"]))
+    except UsageError:
+        return frozenset()  # the environment is gone; what it lacked was judged when the rows were made
+    return target.unavailable_modules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffReport:
+    """How two gradings differ."""
+
+    settings: tuple[tuple[str, Any, Any], ...]
+    """Name, value in A, value in B of every setting that differs."""
+    compared: int
+    changes: tuple[Change, ...]
+    only_a: int
+    only_b: int
+
+    def to_plain(self) -> dict[str, Any]:
+        """The report as the object of ``bw diff --json``."""
+        return {
+            "settings": [list(setting) for setting in self.settings],
+            "compared": self.compared,
+            "changed": [change.to_plain() for change in self.changes],
+            "only_a": self.only_a,
+            "only_b": self.only_b,
+        }
+
+
+_SETTINGS = (
+    "benchmark", "version", "data_digest", "subset", "variant", "samples_digest", "model", "environment",
+    "environment_digest", "isolation", "limits", "guest_version", "judge_version", "benchwright_version",
+)  # fmt: skip
+
+
+def diff(path_a: Path, path_b: Path, workspace: Workspace) -> DiffReport:
+    """Every verdict that differs between two gradings, each with what changed under it."""
+    folder_a, folder_b = ResultsFolder(path_a), ResultsFolder(path_b)
+    manifest_a, manifest_b = folder_a.manifest(), folder_b.manifest()
+    settings = tuple(
+        (name, manifest_a.get(name), manifest_b.get(name))
+        for name in _SETTINGS
+        if manifest_a.get(name) != manifest_b.get(name)
+    )
+    rows_a, rows_b = _keyed(folder_a.rows()), _keyed(folder_b.rows())
+    common = rows_a.keys() & rows_b.keys()
+    with workspace.records() as store:
+        changes = [
+            dataclasses.replace(change, explanation=_explain(rows_a[key], rows_b[key], store.get, settings))
+            for key, change in _changes_by_key(rows_a, rows_b)
+        ]
+    return DiffReport(
+        settings=settings,
+        compared=len(common),
+        changes=tuple(changes),
+        only_a=len(rows_a.keys() - common),
+        only_b=len(rows_b.keys() - common),
+    )
+
+
+_Key = tuple[str, int, str]
+
+
+def _keyed(rows: Iterable[ResultRow]) -> dict[_Key, ResultRow]:
+    return {(row.problem_id, row.sample, row.score.value): row for row in rows}
+
+
+def _changes(before: Mapping[_Key, ResultRow], after: Mapping[_Key, ResultRow], explanation: str) -> list[Change]:
+    return [
+        dataclasses.replace(change, explanation=explanation) for _, change in _changes_by_key(before, after)
+    ]
+
+
+def _changes_by_key(
+    before: Mapping[_Key, ResultRow], after: Mapping[_Key, ResultRow]
+) -> list[tuple[_Key, Change]]:
+    found = []
+    for key, row in before.items():
+        other = after.get(key)
+        if other is None:
+            continue
+        if (row.verdict.outcome, row.verdict.reason) != (other.verdict.outcome, other.verdict.reason):
+            change = Change(
+                problem_id=row.problem_id,
+                sample=row.sample,
+                score=row.score.value,
+                before=f"{row.verdict.outcome.value} ({row.verdict.reason.value})",
+                after=f"{other.verdict.outcome.value} ({other.verdict.reason.value})",
+                explanation="",
+            )
+            found.append((key, change))
+    return found
+
+
+def _explain(
+    row_a: ResultRow,
+    row_b: ResultRow,
+    get: Callable[[str], ExecutionRecord | None],
+    settings: tuple[tuple[str, Any, Any], ...],
+) -> str:
+    if row_a.job_digest is None or row_b.job_digest is None:
+        return f"A: {row_a.verdict.detail}; B: {row_b.verdict.detail}"
+    if row_a.job_digest == row_b.job_digest:
+        if row_a.verdict.record_digest == row_b.verdict.record_digest:
+            return "same record, another judge version"
+        return f"same job, executed twice with different results: A {row_a.verdict.detail}; B {row_b.verdict.detail}"
+    record_a, record_b = get(row_a.job_digest), get(row_b.job_digest)
+    names = {name for name, _, _ in settings}
+    causes = []
+    if "samples_digest" in names:
+        causes.append("the answers may differ")
+    if names & {"data_digest", "version"}:
+        causes.append("the data differs")
+    if "environment_digest" in names:
+        causes.append("the environment differs")
+    if "guest_version" in names:
+        causes.append("the guest differs")
+    if "limits" in names or not causes:
+        causes.append("the limits differ")
+    if record_a and record_b and record_a.exit_cause is not record_b.exit_cause:
+        causes.append(f"exit {record_a.exit_cause.value} became {record_b.exit_cause.value}")
+    return f"{', '.join(causes)}; A: {row_a.verdict.detail}; B: {row_b.verdict.detail}"

@@ -1,0 +1,95 @@
+"""``bw demo``."""
+
+import os
+from pathlib import Path
+
+import click
+
+from benchwright.app.demo import SYSTEMS, DemoReport, run_demo
+from benchwright.app.workspace import Workspace
+from benchwright.cli.grade import to_plain
+from benchwright.cli.main import print_json
+from benchwright.cli.options import isolation_option, json_option, progress_bar
+from benchwright.core.execution import Isolation
+
+
+@click.command("demo")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("benchwright-results/demo"),
+    show_default=True,
+    help="Folder for the results.",
+)
+@isolation_option
+@json_option
+def command(out: Path, isolation: str, as_json: bool) -> None:
+    """Grade three recorded fictitious systems on the built-in starter benchmark.
+
+    Builds the small starter environment first if it is not there.
+    """
+    with progress_bar("running") as update:
+        report = run_demo(
+            Workspace.from_environment(os.environ),
+            out,
+            isolation=Isolation(isolation),
+            say=lambda text: click.echo(text, err=True),
+            progress=update,
+        )
+    if as_json:
+        print_json({"systems": {name: to_plain(one) for name, one in report.gradings.items()}})
+    else:
+        _show(report)
+
+
+def _show(report: DemoReport) -> None:
+    from benchwright.cli.tables import console, percent, simple_table
+    from benchwright.core.runs import Score
+
+    out = console()
+    check = report.check
+    passing = sum(control.reference_passes for control in check.controls)
+    failing = sum(not control.stub_passes for control in check.controls)
+    out.print(
+        f"\n[bold]Control runs[/bold]: {passing} of {len(check.controls)} references pass here, "
+        f"{failing} of {len(check.controls)} empty stubs fail.\n"
+    )
+    rows, reasons = [], {}
+    for name, grading in report.gradings.items():
+        by_metric = {estimate.metric: estimate for estimate in grading.summary.estimates}
+        rows.append(
+            (name, percent(by_metric["pass@1[extracted]"]), percent(by_metric["pass@1[calibrated]"]), SYSTEMS[name])
+        )
+        for score, outcome, reason, count in grading.summary.outcomes:
+            if score is Score.CALIBRATED:
+                reasons.setdefault((outcome, reason), {})[name] = count
+    columns = ("system", "extracted (uncalibrated)", "calibrated", "what it shows")
+    out.print(simple_table("Pass@1 with 95 % interval, one answer per problem", columns, rows))
+    ordered = sorted(reasons.items(), key=lambda item: -sum(item[1].values()))
+    table = [(*kind, *(str(counts.get(name, "")) for name in SYSTEMS)) for kind, counts in ordered]
+    out.print(simple_table("Outcomes by reason, calibrated", ("outcome", "reason", *SYSTEMS), table))
+    slowest = sorted((item for g in report.gradings.values() for item in _named(g)), key=lambda item: -item[1])
+    out.print(
+        simple_table(
+            "Slowest samples", ("sample", "seconds", "reason"), [(n, f"{s:.2f}", r) for n, s, r in slowest[:5]]
+        )
+    )
+    for name, grading in report.gradings.items():
+        for text in grading.summary.tampered:
+            out.print(f"[bold]tampering[/bold] {name} {text}", soft_wrap=True)
+    first = next(iter(report.gradings.values()))
+    out.print(f"\nResults: {first.folder.parent}", soft_wrap=True)
+    out.print(
+        "Next:  bw doctor                                    what this machine can isolate and run\n"
+        "       bw diff benchwright-results/demo/alder benchwright-results/demo/birch\n"
+        "       bw env build bigcodebench                    the environment of the 1,140 real tasks\n"
+        "       bw grade bigcodebench samples.jsonl          verdicts for your own samples"
+    )
+
+
+def _named(grading: object) -> list[tuple[str, float, str]]:
+    from benchwright.app.grading import GradeReport
+
+    assert isinstance(grading, GradeReport)
+    model = grading.manifest["model"]
+    return [(f"{model} {name}", seconds, reason) for name, seconds, reason in grading.summary.slowest]

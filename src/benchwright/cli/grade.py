@@ -1,0 +1,95 @@
+"""``bw grade``."""
+
+import os
+from pathlib import Path
+
+import click
+
+from benchwright.app.grading import BOTH_SCORES, GradeOptions, GradeReport, grade
+from benchwright.app.workspace import Workspace
+from benchwright.cli.main import print_json
+from benchwright.cli.options import (
+    data_options,
+    isolation_option,
+    json_option,
+    progress_bar,
+    split_ids,
+    workers_option,
+    workers_or_default,
+)
+from benchwright.core.execution import Isolation
+from benchwright.core.runs import Score
+
+_SCORES = {
+    "both": BOTH_SCORES,
+    "calibrated": (Score.CALIBRATED,),
+    "uncalibrated": (Score.EXTRACTED,),
+}
+
+
+@click.command("grade")
+@click.argument("benchmark")
+@click.argument("samples", type=click.Path(path_type=Path))
+@click.option("--variant", default=None, help="Prompt variant the samples answer: complete or instruct.")
+@data_options
+@click.option("--calibrated", "score", flag_value="calibrated", help="Only with the prompt's stub in front.")
+@click.option("--uncalibrated", "score", flag_value="uncalibrated", help="Only as extracted.")
+@click.option("--both", "score", flag_value="both", default="both", help="Both scores (default).")
+@click.option("--official-limits", is_flag=True, help="240 s for every sample, as the official harness allows.")
+@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for rows and official files.")
+@click.option("--model", default=None, help="Name of the model; default: as the file says.")
+@workers_option
+@isolation_option
+@json_option
+def command(
+    benchmark: str,
+    samples: Path,
+    variant: str | None,
+    subset: str | None,
+    dataset: Path | None,
+    data_version: str | None,
+    environment: str | None,
+    ids: str | None,
+    score: str,
+    official_limits: bool,
+    out: Path | None,
+    model: str | None,
+    workers: int | None,
+    isolation: str,
+    as_json: bool,
+) -> None:
+    """Grade a file (or folder) of SAMPLES of a BENCHMARK: verdicts, Pass@k with intervals, official files.
+
+    SAMPLES is in the official format: JSON lines with task_id and solution (or completion), optionally
+    compressed.  Finished work is kept: the same command goes on where it was interrupted.
+    """
+    options = GradeOptions(
+        benchmark=benchmark,
+        samples=samples,
+        workers=workers_or_default(workers),
+        variant=variant,
+        subset=subset,
+        version=data_version,
+        data=dataset,
+        environment=environment,
+        scores=_SCORES[score],
+        out=out,
+        ids=split_ids(ids),
+        official_limits=official_limits,
+        isolation=Isolation(isolation),
+        model=model,
+    )
+    with progress_bar("grading") as update:
+        report = grade(options, Workspace.from_environment(os.environ), lambda p: update(p.done, p.total))
+    if as_json:
+        print_json(to_plain(report))
+    else:
+        from benchwright.cli.tables import console, show_grading
+
+        show_grading(console(), report)
+
+
+def to_plain(report: GradeReport) -> dict[str, object]:
+    """The report as the object of ``--json``."""
+    plain = {key: value for key, value in report.manifest.items() if key != "schema"}
+    return {**plain, "results": str(report.folder / "rows.jsonl")}

@@ -1,0 +1,89 @@
+"""The command line: ``benchwright``, short ``bw``.  Commands are imported when they are called, not before."""
+
+import importlib
+import json
+import sys
+from typing import Any
+
+import click
+
+from benchwright import __version__
+from benchwright.core.errors import BenchwrightError, MachineError, UsageError
+
+EXIT_USAGE = 2
+EXIT_MACHINE = 3
+EXIT_INTERRUPTED = 130
+
+_COMMANDS = {
+    "demo": ("demo", "Grade three recorded systems on the built-in starter benchmark."),
+    "grade": ("grade", "Grade a file of samples."),
+    "regrade": ("regrade", "Judge a grading again from stored records; nothing is executed."),
+    "diff": ("diff", "Explain every verdict that differs between two gradings."),
+    "bench": ("bench", "List, show and check benchmarks."),
+    "env": ("env", "Plan, build, check, list and remove environments."),
+    "doctor": ("doctor", "Say what this machine can isolate and run."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands live in modules of their own, imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All command names, in the order of the table."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, or None."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"benchwright.cli.{_COMMANDS[cmd_name][0]}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table without importing any command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="benchwright")
+def cli() -> None:
+    """Build, run, grade and rank coding benchmarks decided by executing what a model wrote.
+
+    Start with `bw demo`.  Every command takes --json for one JSON object on standard output.
+    """
+
+
+def main() -> None:
+    """Entry point of the console script; turns exceptions into exit codes and one sentence."""
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Abort:
+        _fail("Interrupted; give the same command again to go on.", EXIT_INTERRUPTED)
+    except KeyboardInterrupt:
+        _fail("Interrupted; finished work is kept, give the same command again to go on.", EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(EXIT_USAGE)
+    except UsageError as error:
+        _fail(str(error), EXIT_USAGE)
+    except MachineError as error:
+        _fail(str(error), EXIT_MACHINE)
+    except BenchwrightError as error:
+        _fail(str(error), 1)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of a pipe has gone; nothing to tell it
+        sys.exit(0)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"bw: {message}", err=True)
+    sys.exit(code)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """One JSON object on standard output."""
+    click.echo(json.dumps(document, ensure_ascii=False))

@@ -1,0 +1,88 @@
+"""Options that several commands share, and how an execution shows its progress."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from benchwright.app.workspace import default_workers
+from benchwright.core.execution import Isolation
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
+
+workers_option = click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=None,
+    help="CPU-bound jobs at once; default: the cores this process may use.",
+)
+
+isolation_option = click.option(
+    "--isolation",
+    type=click.Choice([level.value for level in Isolation]),
+    default=Isolation.NAMESPACE.value,
+    show_default=True,
+    help="How strongly answers are kept apart; a weaker level is recorded in the result.",
+)
+
+
+def data_options(function: F) -> F:
+    """``--subset --dataset --data-version --env --ids``."""
+    for option in reversed(
+        (
+            click.option("--subset", default=None, help="Subset of the benchmark, such as full or hard."),
+            click.option(
+                "--dataset",
+                type=click.Path(path_type=Path),
+                default=None,
+                help="Local .jsonl, .jsonl.gz or .parquet file with the benchmark's rows; default: the published data.",
+            ),
+            click.option("--data-version", default=None, help="Version of the data, such as v0.1.4."),
+            click.option("--env", "environment", default=None, help="Environment to run in; see `bw env list`."),
+            click.option("--ids", default=None, help="Only these problems, separated by commas."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def split_ids(text: str | None) -> tuple[str, ...]:
+    """Ids out of a comma-separated option."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def workers_or_default(workers: int | None) -> int:
+    """The number asked for, or all cores."""
+    return workers or default_workers()
+
+
+@contextlib.contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error with rate and time left; silent when that is not a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None, rate="")
+
+        def update(done: int, total: int) -> None:
+            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
+            bar.update(task, completed=done, total=total, rate=f"{speed:.1f}/s" if speed else "")
+
+        yield update

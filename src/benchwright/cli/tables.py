@@ -1,0 +1,140 @@
+"""Tables for people: how a grading, control runs and findings look in a terminal."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from benchwright.app.grading import GradeReport
+from benchwright.app.summary import Summary
+from benchwright.core.runs import Estimate, Score
+
+_LISTED = 8
+_NAMES = {
+    Score.AS_WRITTEN.value: "as written",
+    Score.EXTRACTED.value: "extracted (uncalibrated)",
+    Score.CALIBRATED.value: "calibrated",
+}
+
+
+def console() -> Console:
+    """Standard output; plain and 110 columns wide when it is not a terminal."""
+    plain = Console(highlight=False, soft_wrap=False)
+    return plain if plain.is_terminal else Console(highlight=False, width=110)
+
+
+def percent(estimate: Estimate) -> str:
+    """``61.1 %  [58.2, 63.9]``."""
+    return f"{100 * estimate.value:5.1f} %  [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
+
+
+def score_name(value: str) -> str:
+    """A score's name for people."""
+    return _NAMES[value]
+
+
+def kind_of(estimate: Estimate) -> str:
+    """Whether a number is a greedy rate or an unbiased estimate; the two are different quantities."""
+    if estimate.samples == 1:
+        return "one sample per problem"
+    return f"unbiased, n = {estimate.samples}"
+
+
+def show_grading(out: Console, report: GradeReport) -> None:
+    """The whole report of one grading."""
+    manifest, summary = report.manifest, report.summary
+    out.print(
+        f"[bold]{manifest['benchmark']}[/bold] {manifest['version']} ({manifest['subset']}, {manifest['variant']})"
+        f"  model {manifest['model'] or 'unnamed'}  environment {manifest['environment']}"
+    )
+    if manifest["isolation"] != "namespace":
+        out.print(f"[bold]Isolation level {manifest['isolation']}[/bold]: weaker than the default.")
+    if not manifest["data_pinned"]:
+        out.print("The data was not checked against a published digest.")
+    out.print(
+        f"{summary.attempts} samples, {summary.problems} problems, {report.run.executed} executed, "
+        f"{report.run.reused} reused, {report.run.duplicates} identical, {report.wall_seconds:.1f} s"
+    )
+    out.print(_estimate_table(summary))
+    out.print(_outcome_table(summary))
+    out.print(_slowest_table(summary))
+    show_notes(out, summary)
+    out.print(f"rows and official files: {report.folder}", soft_wrap=True)
+
+
+def _estimate_table(summary: Summary) -> Table:
+    table = Table(title="Pass@k, 95 % interval", title_justify="left")
+    table.add_column("score")
+    table.add_column("k", justify="right")
+    table.add_column("value", justify="right")
+    table.add_column("of")
+    table.add_column("interval by")
+    if summary.estimates_controlled:
+        table.add_column("without failing references", justify="right")
+    controlled = {estimate.metric: estimate for estimate in summary.estimates_controlled}
+    for estimate in summary.estimates:
+        score = estimate.metric.partition("[")[2].rstrip("]")
+        cells = [score_name(score), str(estimate.k), percent(estimate), f"{estimate.n}; {kind_of(estimate)}"]
+        cells.append(estimate.method)
+        if summary.estimates_controlled:
+            other = controlled.get(estimate.metric)
+            cells.append(f"{percent(other)} of {other.n}" if other else "")
+        table.add_row(*cells)
+    return table
+
+
+def _outcome_table(summary: Summary) -> Table:
+    scores = list(dict.fromkeys(score for score, _, _, _ in summary.outcomes))
+    table = Table(title="Outcomes by reason", title_justify="left")
+    table.add_column("outcome")
+    table.add_column("reason")
+    for score in scores:
+        table.add_column(score_name(score.value), justify="right")
+    counts = {(score, outcome, reason): n for score, outcome, reason, n in summary.outcomes}
+    kinds = sorted(
+        {(outcome, reason) for _, outcome, reason, _ in summary.outcomes},
+        key=lambda kind: -max(counts.get((score, *kind), 0) for score in scores),
+    )
+    for outcome, reason in kinds:
+        table.add_row(outcome, reason, *(str(counts.get((score, outcome, reason), 0)) for score in scores))
+    return table
+
+
+def _slowest_table(summary: Summary) -> Table:
+    table = Table(title="Slowest samples", title_justify="left")
+    for name in ("sample", "seconds", "reason"):
+        table.add_column(name, justify="right" if name == "seconds" else "left")
+    for name, seconds, reason in summary.slowest[:5]:
+        table.add_row(name, f"{seconds:.2f}", reason)
+    return table
+
+
+def show_notes(out: Console, summary: Summary) -> None:
+    """What a reader must know before quoting the number."""
+    _note(out, "Missing samples, counted as not solved", summary.missing)
+    _note(out, "Faults, left out of the score", summary.faults)
+    _note(out, "Tampering, for a person to look at", summary.tampered)
+    _note(out, "References that fail here", summary.failed_references)
+    if summary.uncontrolled:
+        out.print(
+            f"{summary.uncontrolled} of {summary.problems} problems have no control run in this environment: limits "
+            f"are the official 240 s, and tasks that cannot pass here are not known.  Run `bw bench check` first."
+        )
+
+
+def _note(out: Console, title: str, items: Sequence[str]) -> None:
+    if not items:
+        return
+    shown = ", ".join(items[:_LISTED]) if all(len(item) < 40 for item in items) else "\n  " + "\n  ".join(items[:_LISTED])
+    more = f" … and {len(items) - _LISTED} more (see the JSON)" if len(items) > _LISTED else ""
+    out.print(f"[bold]{title}[/bold] ({len(items)}): {shown}{more}", soft_wrap=True)
+
+
+def simple_table(title: str, columns: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table of text."""
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*row)
+    return table
