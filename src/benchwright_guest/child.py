@@ -58,15 +58,14 @@ def _receive_exactly(channel, count):
 
 def main(channel, output, prepared):
     """Run one job and leave the process; never returns."""
-    key = b""
     try:
+        guard.arm(
+            prepared["witness"], channel, prepared["codes"], prepared["fingerprint"], prepared["trusted"]
+        )
         job = receive_payload(channel)
-        key = bytes.fromhex(job.pop("key"))
         _set_up(job, output, prepared)
     except BaseException as error:
-        text = "%s: %s" % (type(error).__name__, error)
-        if key:
-            os.write(channel, frames.encode(key, 0, {"kind": "setup_failed", "message": text[:500]}))
+        driver.report({"kind": "setup_failed", "message": ("%s: %s" % (type(error).__name__, error))[:500]})
         os._exit(SETUP_FAILED)
     missing = []
     status = 0
@@ -74,8 +73,9 @@ def main(channel, output, prepared):
         watched = frozenset(job["watched_modules"])
         if watched:
             sys.meta_path.append(_MissingModules(watched, missing))
-        guard.install(channel, key, prepared["codes"], prepared["fingerprint"], prepared["trusted"])
-        del key
+        prepared = {name: prepared[name] for name in ("known", "methods", "trusted")}
+        if hasattr(gc, "callbacks"):
+            del gc.callbacks  # code called by the collector could look into the driver's frames
         _forget_guest()
         driver.run(job, prepared, missing)
     except BaseException:
@@ -111,7 +111,7 @@ def _set_up(job, output, prepared):
     limits = job["limits"]
     isolated = prepared["isolation"] == "namespace"
     if isolated:
-        _mount_private(limits)
+        _mount_private(limits, prepared["covered"])
     else:
         os.setsid()
     work = WORK if isolated else prepared["make_work"]()
@@ -133,15 +133,23 @@ def _set_up(job, output, prepared):
     gc.enable()
 
 
-def _mount_private(limits):
+def _mount_private(limits, covered):
     kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET)
+    kept = [(path, os.open(path, os.O_PATH)) for path in covered]
     kernel.bring_loopback_up()
     quiet = kernel.MS_NOSUID | kernel.MS_NODEV
+    # One file system for all that a job may write, so that its size and number of files are limited together.
     size = "size=%d,nr_inodes=%d" % (limits["scratch_bytes"], limits["scratch_files"])
-    kernel.mount("tmpfs", "/tmp", "tmpfs", quiet, "mode=1777," + size)
-    kernel.mount("tmpfs", "/dev/shm", "tmpfs", quiet, "mode=1777," + size)
-    kernel.mount("tmpfs", rootfs.HOME, "tmpfs", quiet, "mode=700," + size)
-    kernel.mount("tmpfs", "/var/tmp", "tmpfs", quiet, "mode=1777," + size)
+    kernel.mount("tmpfs", rootfs.SCRATCH, "tmpfs", quiet, "mode=755," + size)
+    for place, mode in rootfs.WRITABLE:
+        folder = rootfs.SCRATCH + "/" + place.strip("/").replace("/", "-")
+        os.mkdir(folder)
+        os.chmod(folder, mode)
+        kernel.mount(folder, place, "", kernel.MS_BIND)
+    for path, descriptor in kept:  # an environment below /tmp or the like stays where its paths say
+        os.makedirs(path, exist_ok=True)
+        kernel.mount("/proc/self/fd/%d" % descriptor, path, "", kernel.MS_BIND)
+        os.close(descriptor)
     kernel.mount("proc", "/proc", "proc", quiet | kernel.MS_NOEXEC)
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")

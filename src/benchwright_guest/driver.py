@@ -5,6 +5,9 @@ by this module's own loop: an answer that rewrites unittest's runner, loader, su
 """
 
 import asyncio
+import gc
+import json.encoder
+import signal
 import sys
 import time
 import traceback
@@ -27,9 +30,32 @@ class LoadFailure(Exception):
         self.error = error
 
 
-def report(message, _audit=sys.audit):
-    """Hand one message to the guard; see :func:`benchwright_guest.guard.install`."""
-    _audit(guard.REPORT, message)
+def _refuse(value):
+    raise TypeError("not plain data: %r" % type(value))
+
+
+# C objects throughout: nothing in between can be replaced by an answer.
+_ENCODE = json.encoder.c_make_encoder(
+    None, _refuse, json.encoder.c_encode_basestring_ascii, None, ":", ",", False, False, True
+)
+_EVERY_SIGNAL = tuple(signal.valid_signals())
+
+
+def report(message, _audit=sys.audit, _encode=_ENCODE, _event=guard.REPORT):
+    """Hand one message to the guard as JSON text; see :func:`benchwright_guest.guard.arm`."""
+    _audit(_event, "".join(_encode(message, 0)))
+
+
+def quiet(_disable=gc.disable, _mask=signal.pthread_sigmask, _how=signal.SIG_BLOCK, _which=_EVERY_SIGNAL):
+    """Let no signal handler and no collection run answer code while the driver works."""
+    _disable()
+    _mask(_how, _which)
+
+
+def loud(_enable=gc.enable, _mask=signal.pthread_sigmask, _how=signal.SIG_UNBLOCK, _which=_EVERY_SIGNAL):
+    """Undo :func:`quiet` for the time a test runs."""
+    _mask(_how, _which)
+    _enable()
 
 
 def interference(what):
@@ -57,7 +83,7 @@ def run(job, prepared, missing):
         _report_load_failure(failure)
         report({"kind": "closing", "missing": missing})
         return
-    probe = machinery.make_probe(prepared["known"], pending.append, "ANY" in job["tests"])
+    probe = machinery.make_probe(prepared["known"], pending.append, "ANY" in job["tests"], prepared["methods"])
     session = _Session(job, module, test_class, test_code, prepared, probe, pending)
     session.run_all()
     if session.all_passed:
@@ -86,10 +112,13 @@ def _compile(phase, source, name):
 
 
 def _execute(phase, code, module):
+    loud()
     try:
         exec(code, module.__dict__)
     except BaseException as error:
+        quiet()
         raise LoadFailure(phase, error) from error
+    quiet()
 
 
 def _load_answer(module, job):
@@ -193,8 +222,22 @@ class _Session:
                 if name in prepared["methods"] or not hasattr(value, "__wrapped__"):
                     if value.__name__ != "<lambda>" and name not in expected:
                         interference("%s was added to the test class" % name)
+        if not job["calls_own_tests"]:
+            self._hide_tests(expected)
         own = "addTypeEqualityFunc" in job["tests"]
         self.pinned = machinery.pinned_class(test_class, prepared["methods"], probe, own)
+
+    def _hide_tests(self, expected):
+        """Put traps where the tests were: an answer that runs them to learn what they expect is noted."""
+        note = self.pending.append
+
+        def trap(self, *args, **kwargs):
+            note("the answer ran a test by itself")
+            raise RuntimeError("tests are run by the driver")
+
+        for name in list(vars(self.original)):
+            if name.startswith("test") and name in expected:
+                setattr(self.original, name, trap)
 
     def run_all(self):
         """Run module and class fixtures and every test; report each."""
@@ -216,15 +259,14 @@ class _Session:
     def _fixture(self, name, function):
         if function is None:
             return None
-        try:
-            function()
-        except unittest.SkipTest as error:
-            return "skipped", error
-        except BaseException as error:
-            report({"kind": "fixture", "name": name, "message": _clip(_describe(error))})
-            self.all_passed = False
-            return "error", error
-        return None
+        outcome, error = _attempt(function, AssertionError)
+        if outcome == "passed":
+            return None
+        if outcome == "skipped":
+            return outcome, error
+        report({"kind": "fixture", "name": name, "message": _clip(_describe(error))})
+        self.all_passed = False
+        return "error", error
 
     def _class_cleanups(self):
         cleanups = self.pinned.__dict__.get("_class_cleanups") or getattr(self.original, "_class_cleanups", [])
@@ -252,6 +294,8 @@ class _Session:
             after, after_error = _attempt(lambda f=cleanup, a=args, k=kwargs: f(*a, **k), AssertionError)
             if after != "passed" and outcome == "passed":
                 outcome, error = after, after_error
+        if type(case) is not self.pinned or machinery.shadowed(case):
+            self.pending.append("the running test was given other methods or another class")
         silent = machinery.canaries(self.pinned(name), self.job["assertions"])
         for assertion in silent:
             self.pending.append("%s did not fail where it must" % assertion)
@@ -294,16 +338,22 @@ def _asks_to_skip(function, test_class):
 
 
 def _attempt(function, assertion_error):
+    """Call one piece of answer or test code; the only place where such code runs in a loud process."""
+    loud()
     try:
         result = function()
         if type(result) is CoroutineType:
             asyncio.run(result)
     except unittest.SkipTest as error:
+        quiet()
         return "skipped", error
     except assertion_error as error:
+        quiet()
         return "failed", error
     except BaseException as error:
+        quiet()
         return "error", error
+    quiet()
     return "passed", None
 
 

@@ -8,8 +8,8 @@ raises an audit event that the hook itself sees and reports first.  See docs/exp
 """
 
 import builtins
+import ctypes
 import hashlib
-import json.encoder
 import os
 import sys
 import threading
@@ -64,7 +64,7 @@ def guest_code(modules):
 
 
 def fingerprint():
-    """The machinery tests stand on, as ``(label, live mapping, ((key, value), ...))`` rows; taken before forking."""
+    """The machinery tests stand on, as ``(label, live mapping, key, value)`` rows; taken before forking."""
     rows = [("builtins", vars(builtins), _items(vars(builtins), skip=("_", "__debug__")))]
     for owner in (unittest.case.TestCase, unittest.case._AssertRaisesContext, unittest.case._BaseTestCaseContext):
         rows.append(("unittest." + owner.__name__, vars(owner), _items(vars(owner))))
@@ -82,7 +82,12 @@ def fingerprint():
             rows.append((name, vars(module), tuple((k, vars(module)[k]) for k in chosen if k in vars(module))))
     modules = tuple((n, sys.modules[n]) for n in ("builtins", "sys", "unittest", "unittest.case", "unittest.mock"))
     rows.append(("sys.modules", sys.modules, modules))
-    return tuple(rows)
+    return flat_rows(rows)
+
+
+def flat_rows(groups):
+    """``(label, mapping, items)`` groups as one row per item."""
+    return tuple((label, mapping, key, value) for label, mapping, items in groups for key, value in items)
 
 
 def _items(mapping, skip=(), callables=False):
@@ -105,31 +110,37 @@ def known_types():
     return frozenset(seen)
 
 
-def install(descriptor, key, codes, rows, trusted_prefixes):
-    """Arm the guard in a child and forget the key.
+def arm(library, channel, codes, rows, trusted):
+    """Start to watch in a child and be ready to sign; the key is the first thing the host has put on the channel.
 
-    After this call, ``sys.audit(REPORT, message)`` from the driver's own frames sends a signed frame; from
-    anywhere else it sends an interference note.
+    After this call ``sys.audit(REPORT, payload)`` from the driver's own frames sends a signed frame; from anywhere
+    else it sends an interference note.
 
     Args:
-        descriptor: The private channel, open for writing.
-        key: Signing key, bytes.
+        library: The witness (a ``ctypes.PyDLL``), or None where there was no C compiler: the same rules are then
+            kept by a Python hook, whose key an answer that knows this code could find.
+        channel: The private channel's descriptor.
         codes: Code objects of the guest.
         rows: Result of :func:`fingerprint`.
-        trusted_prefixes: Folders of the environment; code from files below them may trip wires.
+        trusted: Folders of the environment; code from files below them may trip wires.
     """
+    codes = tuple({id(code): code for code in codes}.values())
+    if library is None:
+        _install_python_hook(channel, os.read(channel, frames.KEY_BYTES), codes, rows, trusted)
+    elif library.bw_arm(channel, ctypes.py_object(codes), ctypes.py_object(rows), ctypes.py_object(trusted)):
+        raise OSError("the witness could not be armed")
+
+
+def _install_python_hook(descriptor, key, codes, rows, trusted_prefixes):
     # Everything the hook needs is a local of this frame: module globals and builtins can be replaced by an
     # answer, cells of a function that nothing refers to cannot be reached without tripping a wire.
     write, getpid, getframe, ident = os.write, os.getpid, sys._getframe, threading.get_ident
     gettrace, getprofile = sys.gettrace, sys.getprofile
     blake2b, pack_length, pack_sequence = hashlib.blake2b, frames.HEADER.pack, frames.SEQUENCE.pack
-    encode = json.encoder.c_make_encoder(
-        None, _refuse, json.encoder.c_encode_basestring_ascii, None, ":", ",", False, False, True
-    )
     code_ids = frozenset(id(code) for code in codes)
     keep_alive = tuple(codes)
     main_thread, main_pid = ident(), getpid()
-    signature_bytes, max_bytes = frames.SIGNATURE_BYTES, frames.MAX_FRAME_BYTES
+    signature_bytes = frames.SIGNATURE_BYTES
     sequence = [0]
     noted = set()
     tripwires, protected, memory_files = _TRIPWIRES, _PROTECTED_ATTRIBUTES, _MEMORY_FILES
@@ -137,10 +148,8 @@ def install(descriptor, key, codes, rows, trusted_prefixes):
     identity, length, is_instance, text_type, tuple_type = id, len, isinstance, str, tuple
     any_error = BaseException
 
-    def send(message):
-        payload = "".join(encode(message, 0)).encode("utf-8", "backslashreplace")
-        if length(payload) > max_bytes:
-            payload = "".join(encode({"kind": "note", "level": "interference", "what": "oversized frame"}, 0)).encode()
+    def send(text):
+        payload = text.encode("utf-8", "backslashreplace")
         signature = blake2b(pack_sequence(sequence[0]) + payload, key=key, digest_size=signature_bytes).digest()
         sequence[0] += 1
         data = pack_length(length(payload)) + signature + payload
@@ -150,7 +159,8 @@ def install(descriptor, key, codes, rows, trusted_prefixes):
     def note(level, what):
         if what not in noted:
             noted.add(what)
-            send({"kind": "note", "level": level, "what": what})
+            what = "".join(c if c.isalnum() or c in " .,:()_/-" else "?" for c in what)
+            send('{"kind":"note","level":"%s","what":"%s"}' % (level, what))
 
     def only_driver(frame):
         while frame is not None:
@@ -160,11 +170,9 @@ def install(descriptor, key, codes, rows, trusted_prefixes):
         return True
 
     def compare():
-        for label, mapping, items in rows:
-            get = mapping.get
-            for name, value in items:
-                if get(name) is not value:
-                    note("interference", "%s.%s was replaced" % (label, name))
+        for label, mapping, name, value in rows:
+            if mapping.get(name) is not value:
+                note("interference", "%s.%s was replaced" % (label, name))
         if gettrace() is not None:
             note("interference", "a trace function was left in place")
         profile = getprofile()
@@ -190,11 +198,17 @@ def install(descriptor, key, codes, rows, trusted_prefixes):
                 note("interference", tripwires[event])
         elif event == "object.__setattr__":
             if arguments[1] in protected and not from_environment(getframe(2)):
-                note("interference", "changed %s of a function" % arguments[1])
+                changed = getattr(arguments[0], "__code__", None)
+                name = changed.co_filename if changed is not None else ""
+                if name == "tests.py" or identity(changed) in code_ids or name.startswith(trusted_prefixes):
+                    note("interference", "changed %s of a function" % arguments[1])
         elif event == "open":
             path = arguments[0]
             if is_instance(path, text_type) and path.startswith("/proc/") and path.endswith(memory_files):
                 note("interference", "opened %s" % path)
+        elif event == "import":
+            if arguments[0] == "gc":
+                note("interference", "imported gc anew")
         elif event == "compile":
             name = arguments[1] if is_instance(arguments, tuple_type) and length(arguments) > 1 else None
             if is_instance(name, text_type) and name.startswith(trusted_prefixes):
@@ -216,6 +230,3 @@ def install(descriptor, key, codes, rows, trusted_prefixes):
     assert keep_alive
     sys.addaudithook(guarded_hook)
 
-
-def _refuse(value):
-    raise TypeError("not plain data: %r" % type(value))

@@ -53,17 +53,20 @@ def private_methods():
     return methods
 
 
-def make_probe(known, note, allow_any):
+def make_probe(known, note, allow_any, methods):
     """A function that notes operands equal to everything.
 
     Args:
         known: Identities of classes that were there before the answer.
         note: Called with a sentence when such an object is found.
         allow_any: Whether the test source itself uses ``mock.ANY``.
+        methods: Result of :func:`private_methods`; comparisons are made from unittest's own code, for an object
+            may look at who asks.
     """
     plain, any_type, islice = _PLAIN, unittest.mock._ANY, itertools.islice
+    compare = methods["_baseAssertEqual"]
 
-    def check(value, depth):
+    def check(case, value, depth):
         kind = type(value)
         if kind in plain:
             return
@@ -73,20 +76,38 @@ def make_probe(known, note, allow_any):
         elif kind is list or kind is tuple or kind is set or kind is frozenset:
             if depth < 3:
                 for item in islice(value, _PROBED_ITEMS):
-                    check(item, depth + 1)
+                    check(case, item, depth + 1)
         elif kind is dict:
             if depth < 3:
                 for item in islice(value.items(), _PROBED_ITEMS):
-                    check(item[0], depth + 1)
-                    check(item[1], depth + 1)
-        elif id(kind) not in known and equals_everything(value):
+                    check(case, item[0], depth + 1)
+                    check(case, item[1], depth + 1)
+        elif id(kind) not in known and (equals_everything(value) or _asked_by_unittest(compare, case, value)):
             note("an object equal to everything (class %s) stood in an assertion" % kind.__name__[:40])
 
-    def probe(values):
+    def probe(case, values):
         for value in values:
-            check(value, 0)
+            check(case, value, 0)
 
     return probe
+
+
+def _asked_by_unittest(compare, case, value):
+    if value is case or isinstance(value, unittest.mock.NonCallableMock):
+        return False
+    for stranger in strangers():
+        try:
+            compare(case, value, stranger)
+        except BaseException:
+            continue
+        return True
+    return False
+
+
+def shadowed(case):
+    """Whether the instance of a test carries attributes that hide methods of ``unittest.TestCase``."""
+    own = vars(case)
+    return any(name.startswith("assert") or name in ("fail", "failureException") for name in own)
 
 
 class _Stranger:
@@ -146,6 +167,7 @@ def pinned_class(test_class, methods, probe, own_equality_functions):
         elif name in _PROBED:
             function = _probed(function, probe)
         members[name] = _pin(function)
+    members["__class__"] = property(lambda self: pinned)  # without a setter: an instance keeps its class
     pinned = type(test_class)(test_class.__name__, (test_class,), members)
     pinned.__qualname__ = test_class.__qualname__
     return pinned
@@ -159,7 +181,7 @@ def _pin(function):
 def _probed(function, probe):
     def assertion(self, *args, **kwargs):
         result = function(self, *args, **kwargs)
-        probe(args[:2] or tuple(kwargs.values())[:2])
+        probe(self, args[:2] or tuple(kwargs.values())[:2])
         return result
 
     assertion.__name__ = function.__name__

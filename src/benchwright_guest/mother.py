@@ -5,6 +5,7 @@ socket.  First message in: the configuration.  First message out: ``ready`` or `
 is a request for a slot with one descriptor, the slot's own socket.
 """
 
+import ctypes
 import gc
 import importlib
 import json
@@ -73,24 +74,25 @@ def _prepare(config):
         "methods": methods,
         "known": guard.known_types(),
         "trusted": tuple(sorted(prefixes | {package})),
+        "covered": rootfs.covered(config["readable"]),
+        "witness": ctypes.PyDLL(config["witness"]) if config["witness"] else None,
         "make_work": lambda: tempfile.mkdtemp(prefix="benchwright-work-"),
     }
     # The loop that runs tests, and the private assertions, belong to the machinery as well.
-    prepared["fingerprint"] = guard.fingerprint() + tuple(
-        ("benchwright_guest", vars(module), tuple(vars(module).items())) for module in (driver, machinery)
-    )
+    own = [("benchwright_guest", vars(module), tuple(vars(module).items())) for module in (driver, machinery)]
+    prepared["fingerprint"] = guard.fingerprint() + guard.flat_rows(own)
     prepared["resident"], prepared["data_base"] = _own_memory()
     return prepared
 
 
 def _entry_code():
-    entry = sys.modules.get("__main__")
+    """Code of the frames this process began with, which are at the bottom of every child's stack."""
     found = []
     frame = sys._getframe()
     while frame is not None:
         found.append(frame.f_code)
         frame = frame.f_back
-    return found if entry is not None else found
+    return found
 
 
 def _own_memory():

@@ -10,7 +10,10 @@ import stat
 from . import kernel
 
 HOME = "/home/bench"
+SCRATCH = "/run/scratch"
 USER = "bench"
+WRITABLE = (("/tmp", 0o1777), ("/var/tmp", 0o1777), ("/dev/shm", 0o1777), (HOME, 0o700))
+"""What a job may write: places that every child covers with folders of its own scratch file system."""
 UID = 1000
 
 _SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -47,7 +50,7 @@ def build(readable):
     for path, descriptor in sources.items():
         _bind(descriptor, root + path)
     _system_links(root)
-    for path in ("/tmp", "/proc", "/etc", "/dev/shm", "/sys/devices/system", "/var/tmp", HOME):
+    for path in ("/tmp", "/proc", "/etc", "/dev/shm", "/sys/devices/system", "/var/tmp", HOME, SCRATCH):
         os.makedirs(root + path, exist_ok=True)
     for name, descriptor in etc.items():
         if descriptor is not None:
@@ -72,6 +75,11 @@ def build(readable):
     kernel.detach("/.old")
     os.rmdir("/.old")
     kernel.mount("none", "/", "", kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID)
+
+
+def covered(readable):
+    """Those of the folders that lie below a place every child covers."""
+    return [path for path in readable if any(path.startswith(place + "/") for place, _ in WRITABLE)]
 
 
 def _to_bind(readable):

@@ -187,7 +187,7 @@ def _kill(pid, isolated, cause):
 
 def _resident(base):
     """Bytes resident in all processes below this slot, without the pages they share with it."""
-    page = resource_page = os.sysconf("SC_PAGE_SIZE")
+    page = os.sysconf("SC_PAGE_SIZE")
     own = os.getpid()
     total = 0
     for name in _descendants(own):
@@ -197,7 +197,7 @@ def _resident(base):
         except (OSError, ValueError, IndexError):
             continue
         total += resident - base if resident > base else resident
-    return total if resource_page else 0
+    return total
 
 
 def _descendants(own):

@@ -48,6 +48,7 @@ def read_plan(test_source: str) -> TestPlan:
         tests=tests,
         raises_skip=_mentions_skipping(tree),
         assertions=_assertions(tree),
+        calls_own_tests=_calls_own_tests(tree),
     )
 
 
@@ -179,3 +180,8 @@ def _assertions(tree: ast.Module) -> tuple[str, ...]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     }
     return tuple(sorted(name for name in called if name == "fail" or name.startswith("assert")))
+
+
+def _calls_own_tests(tree: ast.Module) -> bool:
+    """Whether anything in the source refers to a test by ``something.test…``."""
+    return any(isinstance(node, ast.Attribute) and node.attr.startswith("test") for node in ast.walk(tree))

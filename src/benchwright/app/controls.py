@@ -10,6 +10,7 @@ from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.core.controls import ControlRun
 from benchwright.core.errors import UsageError
 from benchwright.core.execution import Isolation
+from benchwright.core.verdicts import Reason
 from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
 from benchwright.grading.control import run_controls
@@ -128,7 +129,8 @@ def check_benchmark(
             for control in run_controls(
                 waiting, pipeline, target, scheduler, repeats=options.repeats, report=report
             ):
-                store.put_control(control)
+                if not _was_lost(control):  # it says nothing of the problem, and a later check shall try again
+                    store.put_control(control)
                 stored[control.problem_digest] = control
     return CheckReport(
         benchmark=benchmark.name,
@@ -142,3 +144,6 @@ def check_benchmark(
 def _suffices(control: ControlRun, repeats: int) -> bool:
     return control.guest_version == guest_version() and len(control.references) >= repeats
 
+
+def _was_lost(control: ControlRun) -> bool:
+    return any(run.reason == Reason.SANDBOX_LOST for run in (*control.references, *control.stubs))

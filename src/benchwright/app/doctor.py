@@ -93,7 +93,7 @@ async def _try_slot(target: Target, level: Isolation) -> None:
     mother = Mother(target, target.tiers[0], level, GroupFactory())
     try:
         await mother.start()
-        (await mother.slot()).close()
+        await (await mother.slot()).close()
     finally:
         mother.close()
 

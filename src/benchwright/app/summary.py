@@ -126,8 +126,12 @@ def _counts(rows: Iterable[ResultRow], score: Score, left_out: frozenset[str]) -
 
 
 def _estimates(rows: Sequence[ResultRow], score: Score, left_out: frozenset[str]) -> list[Estimate]:
-    counts = list(_counts(rows, score, left_out).values())
+    counts = _counts(rows, score, left_out)
     if not counts:
         return []
-    return estimate_pass_at_k(counts, score=score, rng=np.random.default_rng(_SEED))
+    # A missing problem is wrong for every k; it must not take away the k that all others have samples for.
+    absent = {row.problem_id for row in rows if row.score is score and row.verdict.reason is Reason.MISSING}
+    most = max((n for problem, (n, _) in counts.items() if problem not in absent), default=1)
+    pairs = [(most, 0) if problem in absent else pair for problem, pair in counts.items()]
+    return estimate_pass_at_k(pairs, score=score, rng=np.random.default_rng(_SEED))
 

@@ -54,7 +54,8 @@ def _show(report: DemoReport) -> None:
         f"\n[bold]Control runs[/bold]: {passing} of {len(check.controls)} references pass here, "
         f"{failing} of {len(check.controls)} empty stubs fail.\n"
     )
-    rows, reasons = [], {}
+    rows: list[tuple[str, ...]] = []
+    reasons: dict[tuple[str, str], dict[str, int]] = {}
     for name, grading in report.gradings.items():
         by_metric = {estimate.metric: estimate for estimate in grading.summary.estimates}
         rows.append(

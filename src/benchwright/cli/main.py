@@ -1,6 +1,7 @@
 """The command line: ``benchwright``, short ``bw``.  Commands are imported when they are called, not before."""
 
 import importlib
+import io
 import json
 import sys
 from typing import Any
@@ -58,6 +59,10 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point of the console script; turns exceptions into exit codes and one sentence."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Answers may hold lone surrogates, which no encoding carries; inside JSON the escape stays valid.
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from benchwright.app.workspace import default_workers
+from benchwright.core.errors import UsageError
 from benchwright.core.execution import Isolation
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -52,8 +53,11 @@ def data_options(function: F) -> F:
 
 
 def split_ids(text: str | None) -> tuple[str, ...]:
-    """Ids out of a comma-separated option."""
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+    """Ids out of a comma-separated option; raises `UsageError` when it was given without any."""
+    ids = tuple(part.strip() for part in (text or "").split(",") if part.strip())
+    if text is not None and not ids:
+        raise UsageError("--ids names no problem; give ids separated by commas, or leave it out for all of them.")
+    return ids
 
 
 def workers_or_default(workers: int | None) -> int:

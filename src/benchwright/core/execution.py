@@ -68,6 +68,8 @@ class TestPlan:
     """Whether the source itself mentions skipping inside a body."""
     assertions: tuple[str, ...] = ()
     """Names of the ``assert*`` and ``fail`` methods the source calls, sorted."""
+    calls_own_tests: bool = False
+    """Whether a test calls another test; then the tests cannot be hidden from the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,9 +38,12 @@ class FrameReader:
         while not self._errors and self._take_frame():
             pass
 
-    def end(self) -> None:
-        """Say that the channel is closed; a frame cut off in the middle is an error."""
-        if self._buffer and not self._errors:
+    def end(self, *, killed: bool = False) -> None:
+        """Say that the channel is closed.
+
+        A frame cut off in the middle is an error, unless we killed the process: it may have been writing.
+        """
+        if self._buffer and not self._errors and not killed:
             self._errors.append(f"the channel ended inside frame {self._sequence}")
 
     def _take_frame(self) -> bool:

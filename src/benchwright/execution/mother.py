@@ -17,11 +17,15 @@ from benchwright.execution.channel import FrameReader
 from benchwright.execution.guest import guest_package
 from benchwright.execution.records import RawExecution
 from benchwright.execution.target import Target
+from benchwright.execution.witness import witness_library
 from benchwright.sandboxes.cgroups import GroupFactory, SlotGroup
 from benchwright_guest import frames
 
 _START_SECONDS = 600.0  # importing TensorFlow without byte code took 24 s; a busy machine may take many times that
 _GRACE_SECONDS = 30.0  # past a job's own deadline, before its slot is given up
+_SPENT_SHARE = 0.25
+"""A job that came this near its memory limit leaves pages behind whose release the kernel takes its time for."""
+_END_SECONDS = 5.0  # for a slot to end after we hung up; it kills its job first, which takes milliseconds
 _KEPT_OUTPUT_BYTES = 64 * 1024
 _FIRST_UID = 2_000_000_000  # as root: slots run under ids that own nothing on any machine
 
@@ -34,6 +38,7 @@ class Mother:
         self._tier = tier
         self._isolation = isolation
         self._groups = groups
+        self._witness = witness_library()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._slots = 0
@@ -43,28 +48,46 @@ class Mother:
     def facts(self) -> tuple[tuple[str, str], ...]:
         """What every record of this guest says about it."""
         method = "cgroup" if self._groups.available else "watched"
-        return (("python", str(self.ready.get("python", ""))), ("tier", self._tier.name), ("memory", method))
+        witness = "native" if self._witness else "python"
+        return (
+            ("python", str(self.ready.get("python", ""))),
+            ("tier", self._tier.name),
+            ("memory", method),
+            ("witness", witness),
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is still there to fork slots."""
+        return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:
         """Start the process and wait until its modules are imported; raises `MachineError` when it cannot."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [str(self._target.python), "-I", "-B", str(guest_package() / "__main__.py"), str(theirs.fileno())]
-        self._process = subprocess.Popen(  # noqa: ASYNC220 - forks at once; what takes time is awaited below
-            command,
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env={"PATH": os.environ.get("PATH", "/usr/bin:/bin"), **self._target.variables},
-        )
-        theirs.close()
-        ours.setblocking(False)
         self._control = ours
-        loop = asyncio.get_running_loop()
-        await loop.sock_sendall(ours, json.dumps(self._configuration()).encode())
+        command = [str(self._target.python), "-I", "-B", str(guest_package() / "__main__.py"), str(theirs.fileno())]
         try:
+            self._process = subprocess.Popen(  # noqa: ASYNC220 - forks at once; what takes time is awaited below
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env={"PATH": os.environ.get("PATH", "/usr/bin:/bin"), **self._target.variables},
+            )
+        except OSError as error:
+            raise MachineError(
+                f"The Python of {self._target.name} cannot be started ({error}); "
+                f"try `bw env check {self._target.name}`."
+            ) from error
+        finally:
+            theirs.close()
+        ours.setblocking(False)
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.sock_sendall(ours, json.dumps(self._configuration()).encode())
             data = await asyncio.wait_for(loop.sock_recv(ours, 1 << 20), _START_SECONDS)
-        except TimeoutError:
+        except (OSError, TimeoutError):  # it ended before it had read its configuration, or it hangs
             data = b""
         if not data:
             self._process.kill()
@@ -83,32 +106,60 @@ class Mother:
             "readable": [str(path) for path in self._target.readable],
             "variables": dict(self._target.variables),
             "memory_by_cgroup": self._groups.available,
+            "witness": str(self._witness) if self._witness else None,
             "process_base": 0 if self._isolation is Isolation.NAMESPACE else _own_processes(),
         }
 
     async def slot(self) -> "Slot":
-        """A new slot; raises `IsolationRefusedError` when the kernel refuses the isolation level."""
+        """A new slot.
+
+        Raises:
+            SandboxFault: The guest or the slot has died, or no control group can be made.
+            IsolationRefusedError: The kernel refuses the isolation level.
+        """
         if self._control is None:
             raise SandboxFault("the guest is not running")
-        group = self._groups.make() if self._groups.available else None
+        try:
+            group = self._groups.make() if self._groups.available else None
+        except OSError as error:
+            raise SandboxFault(f"no control group could be made: {error}") from error
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        slot = Slot(ours, group, self.facts)
+        try:
+            event = await self._ask_for_slot(ours, theirs, group)
+        except BaseException:
+            await slot.close()
+            raise
+        if event["event"] != "ready":
+            await slot.close()
+            raise IsolationRefusedError(
+                f"This machine refuses isolation level {self._isolation.value!r} ({event['message']}); run "
+                f"`bw doctor` for what it allows, or choose a weaker level with --isolation process."
+            )
+        return slot
+
+    async def _ask_for_slot(
+        self, ours: socket.socket, theirs: socket.socket, group: SlotGroup | None
+    ) -> dict[str, Any]:
+        assert self._control is not None
         self._slots += 1
         uid = None
         if os.getuid() == 0 and self._isolation is Isolation.NAMESPACE:
             uid = _FIRST_UID + (os.getpid() % 100_000) * 1000 + self._slots % 1000
         request = {"uid": uid, "cgroups": group.join_paths() if group else ()}
-        socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
-        theirs.close()
-        ours.setblocking(False)
-        answer = await asyncio.get_running_loop().sock_recv(ours, 65536)
-        event = json.loads(answer) if answer else {"event": "refused", "message": "the slot ended at once"}
-        if event["event"] != "ready":
-            ours.close()
-            raise IsolationRefusedError(
-                f"This machine refuses isolation level {self._isolation.value!r} ({event['message']}); run "
-                f"`bw doctor` for what it allows, or choose a weaker level with --isolation process."
-            )
-        return Slot(ours, group, self.facts)
+        try:
+            socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
+            theirs.close()
+            answer = await asyncio.get_running_loop().sock_recv(ours, 65536)
+        except OSError as error:
+            raise SandboxFault(f"the guest is gone: {error}") from error
+        finally:
+            theirs.close()
+        if not answer:  # a refusal by the kernel is always reported
+            raise SandboxFault("a slot, or its guest, ended while the slot was being made")
+        event: dict[str, Any] = json.loads(answer)
+        return event
 
     def close(self) -> None:
         """End the mother; slots end when their own sockets close."""
@@ -132,11 +183,13 @@ class Slot:
         self._group = group
         self._facts = facts
         self._jobs = 0
+        self.spent = False
+        """Whether the slot must not get another job: its control group may still hold the last one's memory."""
 
     async def run(self, job: Job, watched_modules: frozenset[str]) -> RawExecution:
         """Execute one job; raises `SandboxFault` when the slot itself breaks (it must then be closed)."""
         self._jobs += 1
-        key = secrets.token_bytes(32)
+        key = secrets.token_bytes(frames.KEY_BYTES)
         kills_before = 0
         try:
             if self._group is not None:
@@ -149,21 +202,24 @@ class Slot:
         try:
             await conversation.send_payload(_payload(job, key, watched_modules))
             event = await asyncio.wait_for(self._exit_event(), job.limits.wall_seconds + _GRACE_SECONDS)
-            await conversation.drained()
+            await conversation.drained(killed=event.get("cause") != "exit")
         except (OSError, TimeoutError, json.JSONDecodeError) as error:
             raise SandboxFault(f"a slot broke: {type(error).__name__}: {error}") from error
         finally:
             conversation.close()
         if event.get("event") != "exit":
             raise SandboxFault(f"a slot broke: {event.get('message', 'it ended without a word')}")
+        peak = self._group.peak_bytes() if self._group is not None else event["peak"]
+        killed = self._group is not None and self._group.kills() > kills_before
+        self.spent = killed or (self._group is not None and peak > _SPENT_SHARE * job.limits.memory_bytes)
         return RawExecution(
             messages=conversation.reader.messages,
             channel_errors=conversation.reader.errors,
             exit_event=event,
             output=conversation.output,
             output_total_bytes=conversation.output_total,
-            out_of_memory=self._group is not None and self._group.kills() > kills_before,
-            memory_peak_bytes=self._group.peak_bytes() if self._group is not None else event["peak"],
+            out_of_memory=killed,
+            memory_peak_bytes=peak,
             facts=self._facts,
         )
 
@@ -179,11 +235,21 @@ class Slot:
         event: dict[str, Any] = json.loads(data) if data else {}
         return event
 
-    def close(self) -> None:
-        """Hang up: the slot ends, and everything in it."""
+    async def close(self) -> None:
+        """Hang up and wait, for a bounded time, until the slot and everything in it has ended."""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                while await asyncio.get_running_loop().sock_recv(self._control, 65536):
+                    pass
         self._control.close()
         if self._group is not None:
-            self._group.remove()
+            # The kernel lets go of a process's group shortly after its descriptors.
+            for _ in range(100):
+                if self._group.remove():
+                    break
+                await asyncio.sleep(0.01)
 
 
 class _Conversation:
@@ -221,11 +287,11 @@ class _Conversation:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the exit event says what happened
             await asyncio.get_running_loop().sock_sendall(self._channel, payload)
 
-    async def drained(self) -> None:
+    async def drained(self, *, killed: bool) -> None:
         """Wait until both ends are closed by the dead; bounded, for a leaked descriptor must not hang us."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._drained.wait(), 5.0)
-        self.reader.end()
+        self.reader.end(killed=killed)
         self.output += self._tail
 
     def close(self) -> None:
@@ -279,7 +345,6 @@ class _Conversation:
 def _payload(job: Job, key: bytes, watched_modules: frozenset[str]) -> bytes:
     limits = job.limits
     document = {
-        "key": key.hex(),
         "stub": job.submission.stub,
         "code": job.submission.code,
         "entry_point": job.submission.entry_point,
@@ -289,6 +354,7 @@ def _payload(job: Job, key: bytes, watched_modules: frozenset[str]) -> bytes:
         "decorated": [test.id for test in job.plan.tests if test.decorators],
         "may_skip": [test.id for test in job.plan.tests if test.may_skip],
         "assertions": job.plan.assertions,
+        "calls_own_tests": job.plan.calls_own_tests,
         "watched_modules": sorted(watched_modules),
         "limits": {
             "cpu_seconds": limits.cpu_seconds,
@@ -299,7 +365,7 @@ def _payload(job: Job, key: bytes, watched_modules: frozenset[str]) -> bytes:
         },
     }
     data = json.dumps(document).encode()
-    return frames.HEADER.pack(len(data)) + data
+    return key + frames.HEADER.pack(len(data)) + data
 
 
 def _own_processes() -> int:

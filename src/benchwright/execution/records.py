@@ -94,16 +94,16 @@ def clip(text: str, limit: int) -> str:
 
 def _exit_cause(job: Job, raw: RawExecution, *, closed: bool) -> ExitCause:
     cause, status = raw.exit_event["cause"], raw.exit_event["status"]
+    if cause == "exit" and closed and status == 0:
+        return ExitCause.FINISHED
+    if raw.out_of_memory:  # of any process of the job: what came after is the consequence
+        return ExitCause.MEMORY
     if cause != "exit":
         return ExitCause(cause)
-    if closed and status == 0:
-        return ExitCause.FINISHED
     if status >= 0:
         return ExitCause.EXITED
     if status == -_SIGXCPU or (status == -_SIGKILL and raw.exit_event["cpu"] >= job.limits.cpu_seconds):
         return ExitCause.CPU_TIME
-    if status == -_SIGKILL and raw.out_of_memory:
-        return ExitCause.MEMORY
     return ExitCause.SIGNAL
 
 

@@ -25,10 +25,11 @@ def limits_for(control: ControlRun | None, *, official: bool) -> Limits:
     """The limits of a problem's jobs.
 
     Six times what the reference took here under load, at least 24 s, of CPU time; half as much again of wall time.
-    Memory: four times the reference's peak, at least 4 GiB.  Without a control run, or with ``official``, those of
+    Memory: four times the reference's peak, at least 4 GiB.  Without a control run, with one whose
+    reference failed (its times say nothing of a right answer's), or with ``official``, those of
     :func:`official_limits`.
     """
-    if control is None or official:
+    if control is None or official or not control.reference_passes:
         return official_limits()
     cpu = _step(_LADDER_SECONDS, max(_FLOOR_SECONDS, _FACTOR * max(control.wall_seconds, control.cpu_seconds)))
     memory = _step(_MEMORY_LADDER, max(_MEMORY_FLOOR, _MEMORY_FACTOR * control.memory_peak_bytes))

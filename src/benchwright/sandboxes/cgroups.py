@@ -59,11 +59,12 @@ class SlotGroup:
                 return int(value)
         return 0
 
-    def remove(self) -> None:
-        """Remove the folders; whatever is left of them is empty and harmless."""
+    def remove(self) -> bool:
+        """Remove the folders; False while the kernel refuses because a process is still in one of them."""
         for folder in self.folders:
             with contextlib.suppress(OSError):
                 folder.rmdir()
+        return not any(folder.exists() for folder in self.folders)
 
 
 class GroupFactory:

@@ -65,10 +65,10 @@ class ResultsFolder:
                 f"{self.path} holds no {MANIFEST}; give a folder that `bw grade` wrote (it prints its path)."
             ) from None
         except (OSError, ValueError) as error:
-            raise UsageError(f"{path} cannot be read ({error}); grade again to make it anew.") from error
+            raise UsageError(f"{path} cannot be read ({error}); move the folder away and grade again.") from error
         if not isinstance(data, dict) or data.get("schema") != SCHEMA_VERSION:
             found = data.get("schema") if isinstance(data, dict) else None
-            raise UsageError(f"{path} has schema {found!r}, this version reads {SCHEMA_VERSION}; grade again.")
+            raise UsageError(f"{path} has schema {found!r}, this version reads {SCHEMA_VERSION}; move it away and grade again.")
         return data
 
     def has_manifest(self) -> bool:

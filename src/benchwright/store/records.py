@@ -67,7 +67,12 @@ class RecordStore:
         """The record of a job, or None."""
         with self._translated():
             row = self._connection.execute("SELECT body FROM records WHERE digest = ?", (digest,)).fetchone()
-        return None if row is None else ExecutionRecord.from_plain(json.loads(zlib.decompress(row[0])))
+        if row is None:
+            return None
+        try:
+            return ExecutionRecord.from_plain(json.loads(zlib.decompress(row[0])))
+        except (zlib.error, ValueError, KeyError, TypeError) as error:
+            raise UsageError(self._damaged(error)) from error
 
     def known(self, digests: Iterable[str]) -> set[str]:
         """Which of these jobs have a record."""
@@ -116,8 +121,11 @@ class RecordStore:
             yield
         except sqlite3.DatabaseError as error:
             if "not a database" in str(error) or "malformed" in str(error):
-                raise UsageError(
-                    f"{self._path} is not a record store or is damaged ({error}); move it away, finished work in it "
-                    f"is then run again."
-                ) from error
+                raise UsageError(self._damaged(error)) from error
             raise MachineError(f"The record store {self._path} cannot be used ({error}); is the disk full?") from error
+
+    def _damaged(self, error: Exception) -> str:
+        return (
+            f"{self._path} is not a record store or is damaged ({error}); move it away, finished work in it is then "
+            f"run again."
+        )

@@ -1,1 +1,18 @@
-"""Public contract checks and hostile programs for those who extend benchwright."""
+"""Public contract checks for extensions, and scripted fakes.
+
+Whoever writes a scheduler or a benchmark runs `check_scheduler` or `check_benchmark` in a test of their own; each
+raises ``AssertionError`` with a sentence that says which promise is broken.
+"""
+
+from benchwright.testing.benchmarks import check_benchmark
+from benchwright.testing.schedulers import SchedulerUnderTest, check_scheduler
+from benchwright.testing.scripted import ScriptedScheduler, finished_record, lost_record
+
+__all__ = [
+    "SchedulerUnderTest",
+    "ScriptedScheduler",
+    "check_benchmark",
+    "check_scheduler",
+    "finished_record",
+    "lost_record",
+]

@@ -5,9 +5,10 @@ CPU-bound ones as there are workers.  Without a control run a job counts as a wh
 """
 
 import asyncio
+import contextlib
 import dataclasses
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchwright.core.errors import MachineError, SandboxFault
@@ -66,15 +67,17 @@ class LocalScheduler:
     ) -> Iterator[tuple[Job, ExecutionRecord]]:
         line = _Line(jobs, self._options.workers, _memory_budget(self._options.memory_share))
         timeouts: list[tuple[ScheduledJob, ExecutionRecord]] = []
-        for scheduled, record in _stream(runner, crew, line):
-            if self._options.rerun_timeouts and record.exit_cause is ExitCause.WALL_TIME:
-                timeouts.append((scheduled, record))
-            else:
-                yield scheduled.job, record
+        with contextlib.closing(_stream(runner, crew, line)) as ended:
+            for scheduled, record in ended:
+                if self._options.rerun_timeouts and record.exit_cause is ExitCause.WALL_TIME:
+                    timeouts.append((scheduled, record))
+                else:
+                    yield scheduled.job, record
         for group in _quiet_groups(timeouts):
             alone = _Line(deque(group), len(group), 1 << 62)
-            for scheduled, record in _stream(runner, crew, alone):
-                yield scheduled.job, dataclasses.replace(record, attempts=record.attempts + 1)
+            with contextlib.closing(_stream(runner, crew, alone)) as ended:
+                for scheduled, record in ended:
+                    yield scheduled.job, dataclasses.replace(record, attempts=record.attempts + 1)
 
 
 def _quiet_groups(timeouts: list[tuple[ScheduledJob, ExecutionRecord]]) -> Iterator[list[ScheduledJob]]:
@@ -149,7 +152,7 @@ def _memory(scheduled: ScheduledJob) -> int:
 
 def _stream(
     runner: asyncio.Runner, crew: "_Crew", line: _Line
-) -> Iterator[tuple[ScheduledJob, ExecutionRecord]]:
+) -> Generator[tuple[ScheduledJob, ExecutionRecord], None, None]:
     """Run everything in line; control returns to the caller whenever a job has ended."""
     tasks: dict[asyncio.Task[ExecutionRecord], ScheduledJob] = {}
 
@@ -193,13 +196,15 @@ class _Crew:
         self._started: list[Mother] = []
         self._idle: dict[str, list[Slot]] = {}
         self._busy: set[Slot] = set()
+        self._leaving: set[asyncio.Task[None]] = set()
 
     async def execute(self, job: Job) -> ExecutionRecord:
         """One job to its record; the only place where a `SandboxFault` is caught."""
         reason = ""
         for attempt in range(1, _TRIES + 1):
-            slot = await self._take(job.tier)
+            slot: Slot | None = None
             try:
+                slot = await self._take(job.tier)
                 raw = await slot.run(job, self._target.unavailable_modules)
                 record = records.build(job, raw)
             except SandboxFault as fault:
@@ -220,17 +225,24 @@ class _Crew:
         return slot
 
     def _give_back(self, tier: str, slot: Slot) -> None:
+        if slot.spent:
+            self._drop(slot)
+            return
         self._busy.discard(slot)
         self._idle[tier].append(slot)
 
-    def _drop(self, slot: Slot) -> None:
-        self._busy.discard(slot)
-        slot.close()
+    def _drop(self, slot: Slot | None) -> None:
+        if slot is not None:
+            self._busy.discard(slot)
+            leaving = asyncio.create_task(slot.close())
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
 
     async def _mother(self, tier: str) -> Mother:
-        if tier not in self._mothers:
-            self._mothers[tier] = asyncio.create_task(self._start(tier))
-        return await asyncio.shield(self._mothers[tier])
+        task = self._mothers.get(tier)
+        if task is None or _has_died(task):
+            task = self._mothers[tier] = asyncio.create_task(self._start(tier))
+        return await asyncio.shield(task)
 
     async def _start(self, name: str) -> Mother:
         tiers = {tier.name: tier for tier in self._target.tiers}
@@ -243,10 +255,15 @@ class _Crew:
 
     async def close(self) -> None:
         """End every slot and mother."""
-        for slot in [*self._busy, *(slot for slots in self._idle.values() for slot in slots)]:
-            slot.close()
         for task in self._mothers.values():
             task.cancel()
         for mother in self._started:
             mother.close()
+        slots = [*self._busy, *(slot for slots in self._idle.values() for slot in slots)]
+        await asyncio.gather(*self._leaving, *(slot.close() for slot in slots))
+
+
+def _has_died(mother: asyncio.Task[Mother]) -> bool:
+    """Whether a mother that had started is gone; one that could not start raises for every job that asks."""
+    return mother.done() and not mother.cancelled() and mother.exception() is None and not mother.result().alive
 

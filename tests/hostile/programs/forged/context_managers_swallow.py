@@ -1,6 +1,6 @@
 """Leaves unittest alone and changes contextlib, on which it stands, to swallow every exception.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import contextlib

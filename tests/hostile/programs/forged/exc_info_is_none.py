@@ -1,6 +1,6 @@
 """Leaves unittest alone and has sys.exc_info return nothing, so that errors are not recorded.
 
-expect: FAILED tampered | FAILED tests_not_run
+expect: FAILED tampered | FAILED tests_not_run | FAILED assertion
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Sets failureException on the test class from inside the function.
 
-expect: FAILED tampered | FAILED tests_skipped
+expect: FAILED tampered | FAILED tests_skipped | FAILED assertion
 """
 
 import unittest

@@ -1,6 +1,6 @@
 """Marks every test case as expected to fail.
 
-expect: FAILED tampered | FAILED tests_skipped
+expect: FAILED tampered | FAILED tests_skipped | FAILED assertion
 """
 
 import unittest

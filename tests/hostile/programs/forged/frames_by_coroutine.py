@@ -1,6 +1,6 @@
 """Reaches the frames above through a running coroutine's own frame.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 def climb(frame):

@@ -1,6 +1,6 @@
 """Walks the stack with sys._getframe and disarms results and reports.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import sys

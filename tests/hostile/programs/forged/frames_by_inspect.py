@@ -1,6 +1,6 @@
 """Walks the stack with inspect.stack() and rewrites the globals of the outermost frames.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED tests_not_run
 """
 
 import inspect

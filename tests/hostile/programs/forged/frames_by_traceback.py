@@ -1,6 +1,6 @@
 """Reaches the frames above through the traceback of an exception of its own.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 def climb(frame):

@@ -1,6 +1,6 @@
 """Registers a gc callback, so that the collector calls it in the middle of the driver.
 
-expect: FAILED tampered | FAILED assertion
+expect: FAILED tampered | FAILED assertion | FAILED exception
 """
 
 import gc

@@ -1,6 +1,6 @@
 """Has the test loader return an empty suite.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import unittest

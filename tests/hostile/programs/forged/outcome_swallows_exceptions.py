@@ -1,6 +1,6 @@
 """Replaces the part of unittest that records what a test raised.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Makes the lists of failures and errors of unittest.TestResult properties that are always empty.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import unittest

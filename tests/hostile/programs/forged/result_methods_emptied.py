@@ -1,6 +1,6 @@
 """Replaces addFailure and addError of unittest.TestResult by methods that do nothing.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import unittest

@@ -1,6 +1,6 @@
 """Has addFailure and addError of unittest.TestResult and all its subclasses call addSuccess.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import unittest

@@ -1,6 +1,6 @@
 """Gives the running test instance, found through the frame above, another class.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED exception
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Sets empty assert methods on the running test instance, found through the frame above.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED exception
 """
 
 import contextlib

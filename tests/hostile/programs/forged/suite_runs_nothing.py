@@ -1,6 +1,6 @@
 """Replaces the run method of unittest's suites.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import unittest

@@ -1,6 +1,6 @@
 """Renames the test methods on the class as soon as the first has been called.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 def task_func(values):

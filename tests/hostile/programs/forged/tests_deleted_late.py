@@ -1,6 +1,6 @@
 """Deletes the remaining test methods from inside the first test.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 def task_func(values):

@@ -1,6 +1,6 @@
 """Replaces the remaining test methods from inside the first test, which it answers rightly.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 def task_func(values):

@@ -1,6 +1,7 @@
 """Runs a server and a client of its own on the loopback interface.
 
 expect: PASSED
+limits: wall=20
 """
 
 import json

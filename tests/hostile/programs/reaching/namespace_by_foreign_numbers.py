@@ -1,6 +1,6 @@
 """Calls unshare through the 32-bit and x32 entries of the kernel, past filters that know one set of numbers.
 
-expect: PASSED
+expect: PASSED | FAILED tampered
 """
 
 import ctypes

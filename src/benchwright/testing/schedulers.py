@@ -1,0 +1,183 @@
+"""What every scheduler promises, as a check that anyone can run against theirs."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from benchwright.core.execution import ExecutionRecord, ExitCause, Job, Limits, PlannedTest, Submission, TestPlan
+from benchwright.execution.schedulers.base import ScheduledJob, Scheduler
+
+_SOON_SECONDS = 10.0
+"""Longest wait for processes to appear or to go; both take milliseconds on a quiet machine."""
+_POLL_SECONDS = 0.005
+_LIMITS = Limits(wall_seconds=60.0, cpu_seconds=30.0)
+_PLAN = TestPlan(
+    source=(
+        "import unittest\n"
+        "class TestCases(unittest.TestCase):\n"
+        "    def test_truth(self):\n"
+        "        self.assertTrue(task_func())\n"
+    ),
+    class_name="TestCases",
+    tests=(PlannedTest(id="TestCases.test_truth"),),
+    assertions=("assertTrue",),
+)
+
+
+class SchedulerUnderTest(Protocol):
+    """A scheduler, and how to look at it from outside."""
+
+    def make(self) -> Scheduler:
+        """A fresh scheduler with at least two workers."""
+        ...
+
+    def job(self, submission: Submission, plan: TestPlan, limits: Limits) -> Job:
+        """A job for the environment that the schedulers run in."""
+        ...
+
+    def processes(self) -> Collection[int]:
+        """Ids of all live processes that the schedulers have started, workers and jobs alike."""
+        ...
+
+    def kill_workers(self) -> None:
+        """End with ``SIGKILL`` every process that executes a job just now, and nothing that starts such processes."""
+        ...
+
+
+def check_scheduler(subject: SchedulerUnderTest) -> None:
+    """Check every promise of the protocol; raises ``AssertionError`` that names the broken one.
+
+    Runs about a dozen small jobs, and takes a few seconds with a scheduler that keeps its promises.
+    """
+    check_exactly_once(subject)
+    check_no_jobs(subject)
+    check_early_close(subject)
+    check_failing_consumer(subject)
+    check_dying_worker(subject)
+    check_worker_that_always_dies(subject)
+
+
+def check_exactly_once(subject: SchedulerUnderTest) -> None:
+    """Every job comes back exactly once with the record of that very job, equal jobs as often as they were given."""
+    jobs = [_job(subject, f"def task_func():\n    return {number % 2} == 0\n# {number}\n") for number in range(5)]
+    given = [ScheduledJob(job=job) for job in [*jobs, jobs[0]]]
+    came = list(subject.make().run(given))
+    assert Counter(job.digest for job, _ in came) == Counter(item.job.digest for item in given), (
+        "expected every job back exactly once"
+    )
+    assert all(job.digest == record.job_digest for job, record in came), "a record belongs to another job"
+    by_digest = dict((job.digest, record) for job, record in came)
+    for number, job in enumerate(jobs):
+        record = by_digest[job.digest]
+        assert record.exit_cause is ExitCause.FINISHED, f"a plain job ended as {record.exit_cause}: {record}"
+        passed = [test.outcome.value for test in record.tests] == ["passed"]
+        assert passed == (number % 2 == 0), f"a job came back with the results of another: {record}"
+    _check_nothing_left(subject)
+
+
+def check_no_jobs(subject: SchedulerUnderTest) -> None:
+    """Without jobs nothing comes back and nothing is left."""
+    assert list(subject.make().run([])) == [], "expected no record without a job"
+    _check_nothing_left(subject)
+
+
+def check_early_close(subject: SchedulerUnderTest) -> None:
+    """Closing the iterator while jobs run ends them at once and leaves no process."""
+    jobs = [_job(subject, "def task_func():\n    return True\n"), *_sleepers(subject, 3, seconds=50)]
+    started = time.monotonic()
+    iterator = subject.make().run([ScheduledJob(job=job) for job in jobs])
+    next(iterator)
+    _close(iterator)
+    assert time.monotonic() - started < 40, "closing early waited for the running jobs"
+    _check_nothing_left(subject)
+
+
+def check_failing_consumer(subject: SchedulerUnderTest) -> None:
+    """An exception in the caller's loop leaves no process either."""
+
+    class ConsumerError(Exception):
+        pass
+
+    def consume() -> None:
+        jobs = [_job(subject, "def task_func():\n    return True\n"), *_sleepers(subject, 1, seconds=50)]
+        for _ in subject.make().run([ScheduledJob(job=job) for job in jobs]):
+            raise ConsumerError
+
+    try:
+        consume()
+    except ConsumerError:
+        pass
+    _check_nothing_left(subject)
+
+
+def check_dying_worker(subject: SchedulerUnderTest) -> None:
+    """A job whose worker dies is run again, and comes back as if nothing had happened."""
+    (job,) = _sleepers(subject, 1, seconds=1)
+    with _killer(subject, once=True):
+        came = list(subject.make().run([ScheduledJob(job=job)]))
+    assert len(came) == 1, f"expected one record, got {len(came)}"
+    record = came[0][1]
+    assert record.exit_cause is ExitCause.FINISHED, f"expected a retry, got {record.exit_cause}: {record.lost_reason}"
+    assert record.attempts > 1, "the record does not count the attempt whose worker died"
+    _check_nothing_left(subject)
+
+
+def check_worker_that_always_dies(subject: SchedulerUnderTest) -> None:
+    """A job whose workers keep dying comes back as lost, with a reason, and does not stop the others."""
+    jobs = _sleepers(subject, 2, seconds=50)
+    with _killer(subject, once=False):
+        came: list[tuple[Job, ExecutionRecord]] = list(subject.make().run([ScheduledJob(job=job) for job in jobs]))
+    assert Counter(job.digest for job, _ in came) == Counter(job.digest for job in jobs)
+    for _, record in came:
+        assert record.exit_cause is ExitCause.LOST, f"expected a lost job, got {record.exit_cause}"
+        assert record.lost_reason, "a lost job says nothing of the reason"
+        assert record.attempts > 1, "a lost job was not retried"
+    _check_nothing_left(subject)
+
+
+def _job(subject: SchedulerUnderTest, code: str) -> Job:
+    return subject.job(Submission(code=code, stub=None, entry_point="task_func"), _PLAN, _LIMITS)
+
+
+def _sleepers(subject: SchedulerUnderTest, count: int, *, seconds: float) -> list[Job]:
+    return [
+        _job(subject, f"import time\ndef task_func():\n    time.sleep({seconds})\n    return True\n# {number}\n")
+        for number in range(count)
+    ]
+
+
+def _close(iterator: Iterator[object]) -> None:
+    assert isinstance(iterator, Generator), "run() must give a generator, or something else that can be closed"
+    iterator.close()
+
+
+def _check_nothing_left(subject: SchedulerUnderTest) -> None:
+    end = time.monotonic() + _SOON_SECONDS
+    while (left := subject.processes()) and time.monotonic() < end:
+        time.sleep(_POLL_SECONDS)
+    assert not left, f"processes were left behind: {sorted(left)}"
+
+
+@contextmanager
+def _killer(subject: SchedulerUnderTest, *, once: bool) -> Iterator[None]:
+    """Kill workers from another thread while the body runs: the first ones only, or all that come."""
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.wait(_POLL_SECONDS):
+            if subject.processes():
+                before = set(subject.processes())
+                subject.kill_workers()
+                if once and set(subject.processes()) != before:
+                    return
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
