@@ -1,10 +1,11 @@
 """Side by side: the official package ``bigcodebench==0.2.5`` and ``bw grade`` on the same samples.
 
-Both grade the same file with the calibration stub, in the same environment, with the same number of workers and
-no network, one after the other in one run: per round the official package, then ours with the default limits, then
-ours with ``--official-limits``.  Neither side's control runs count: the official package is called with
-``no_gt=True``, ours uses the control runs stored beforehand (``bw bench check``), which are copied into a fresh
-home for each run, so that no finished work is reused.  `official_package` says how the official one is run.
+Both grade the same file with the calibration stub, in the same environment, with the same number of workers
+and no network, one after the other in one run: per round the official package, then ours with the default
+limits, then ours with ``--official-limits``.  Neither side's control runs count: the official package is
+called with ``no_gt=True``, ours uses the control runs stored beforehand (``bw bench check``), which are
+copied into a fresh home for each run, so that no finished work is reused.  `official_package` says how the
+official one is run.
 
     python benchmarks/grading.py --dataset DATA.jsonl.gz --samples full-complete.samples.jsonl.gz --json out.json
 
@@ -34,9 +35,11 @@ import official_package
 
 from benchwright.app.workspace import Workspace, target_of
 from benchwright.benchmarks.bigcodebench.benchmark import BENCHMARK
+from benchwright.benchmarks.bigcodebench.rows import read_problems
 from benchwright.core.runs import ResultRow
 from benchwright.environments.environment import Environment, open_environment
 from benchwright.execution.guest import guest_version
+from benchwright.execution.witness import witness_library
 from benchwright.store.folder import ResultsFolder
 
 GOALS = {"default": 3.0, "official": 2.0}
@@ -121,7 +124,7 @@ def read_work(options: argparse.Namespace) -> Work:
     if not chosen:
         raise SystemExit(f"{options.samples} holds no sample for these tasks.")
     kept = set(chosen)
-    everything = len(BENCHMARK.load(path=options.dataset).problems)
+    everything = len(read_problems(options.dataset).problems)
     return Work(
         data=options.dataset.resolve(),
         samples=tuple(sample for sample in samples if sample["task_id"] in kept),
@@ -174,9 +177,7 @@ def run_ours(work: Work, limits: str, environment: Environment, workspace: Works
         variables = {**os.environ, "BENCHWRIGHT_HOME": str(home)}
         measured = measuring.measure(command, variables=variables, folder=folder, log=log)
     if measured.exit_status:
-        raise SystemExit(
-            f"bw grade ended with {measured.exit_status}; the end of {log}:\n{measuring.tail(log)}"
-        )
+        raise SystemExit(f"bw grade ended with {measured.exit_status}; the end of {log}:\n{measuring.tail(log)}")
     results = ResultsFolder(out)
     rows = tuple(results.rows())
     reused = int(results.manifest()["reused"])
@@ -185,11 +186,11 @@ def run_ours(work: Work, limits: str, environment: Environment, workspace: Works
     return OwnRun(limits=limits, measured=measured, rows=rows, floor=floor, reused=reused)
 
 
-def agreement(official: Mapping[str, Sequence[Mapping[str, Any]]], rows: Iterable[ResultRow]) -> Counter[tuple[str, str]]:
+def agreement(
+    official: Mapping[str, Sequence[Mapping[str, Any]]], rows: Iterable[ResultRow]
+) -> Counter[tuple[str, str]]:
     """How often each official status met each outcome of ours."""
-    return Counter(
-        (str(official[row.problem_id][row.sample]["status"]), row.verdict.outcome.value) for row in rows
-    )
+    return Counter((str(official[row.problem_id][row.sample]["status"]), row.verdict.outcome.value) for row in rows)
 
 
 def disagreements(
@@ -256,10 +257,14 @@ def show(document: Mapping[str, Any], official: Sequence[official_package.Offici
     """Print the figures for a reader."""
     total = document["samples"]
     facts = document["machine"]
-    print(f"\n{total} samples, {document['workers']} workers, environment {document['environment']}, network off on both")
+    print(
+        f"\n{total} samples, {document['workers']} workers, environment {document['environment']}, network off on both"
+    )
     print(f"{facts['cpu']}, {facts['cores']} cores, guest {facts['guest_version']}, commit {facts['commit'][:12]}")
     if document["without_control"]:
-        print(f"WARNING: {len(document['without_control'])} tasks have no stored control run; run `bw bench check` first.")
+        print(
+            f"WARNING: {len(document['without_control'])} tasks have no stored control run; run `bw bench check` first."
+        )
     print(
         f"\n{'':<24}{'wall s':>9}{'CPU s':>9}{'other s':>9}{'pass':>8}{'':<6}{'host':>8}{'mothers':>9}{'guests':>9}"
         f"{'tree':>9}{'left':>6}\n{'':<65}{'peak MiB: RSS':>14}{'RSS':>7}{'PSS':>9}{'PSS':>9}"
@@ -269,7 +274,9 @@ def show(document: Mapping[str, Any], official: Sequence[official_package.Offici
         if run.left_running:
             print(f"{'':<24}{run.left_running} processes of samples were still running when it had finished")
     if not official and document["official_seconds_reused"] is not None:
-        print(f"{'official 0.2.5':<24}{document['official_seconds_reused']:>9.1f}   (measured earlier, not in this run)")
+        print(
+            f"{'official 0.2.5':<24}{document['official_seconds_reused']:>9.1f}   (measured earlier, not in this run)"
+        )
     for own_run in own:
         print(_line(f"ours, {own_run.limits} limits", own_run.measured, own_run.passes, total))
     print()
@@ -295,7 +302,10 @@ def show(document: Mapping[str, Any], official: Sequence[official_package.Offici
         for pair, count in comparison["table"].items():
             print(f"  {pair:<32}{count:>6}")
         for entry in comparison["disagreements"]:
-            print(f"  {entry['task']} sample {entry['sample']}: official {entry['official']}, ours {entry['ours']}: {entry['detail']}")
+            print(
+                f"  {entry['task']} sample {entry['sample']}: official {entry['official']}, ours {entry['ours']}: "
+                f"{entry['detail']}"
+            )
 
 
 def _compared(official: official_package.OfficialRun, run: OwnRun) -> dict[str, Any]:
@@ -320,6 +330,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     facts = measuring.machine_facts()
     measured_here = not options.skip_official and options.official_seconds is None
     package = official_package.overlay(workspace.home, environment) if measured_here else None
+    witness_library()  # built once per guest version, not in the measured time
     # Both sides find the libraries in the page cache, whichever comes first.
     subprocess.run([str(environment.python), "-c", _WARM_UP], check=False, capture_output=True)
     official: list[official_package.OfficialRun] = []
@@ -392,4 +403,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    measuring.run_program(main)

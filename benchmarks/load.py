@@ -1,15 +1,18 @@
-"""Many samples in one file: does the host's memory stay flat, and does a sample take as long at the end as at first?
+"""Many samples in one file: is the host's memory flat, and a sample as fast at the end as at first?
 
-The file is made by repeating real or starter samples round and round, each copy with another comment at its end so
-that no two are the same job.  Every thousand therefore holds the same mix, and without control runs in the fresh
-home the engine takes them in file order: thousands can be compared with each other.  (A hang among the samples
-would cost its whole limit in each round: choose samples that end, with ``--ids``.)
+The file is made by repeating real or starter samples round and round, each copy with another comment at its
+end so that no two are the same job.  Every thousand therefore holds the same mix, and without control runs
+in the fresh home the engine takes them in file order: thousands can be compared with each other.  (A hang
+among the samples would cost its whole limit in each round: choose samples that end, with ``--ids``.)
 
     python benchmarks/load.py --count 20000 --json load.json
 
-Printed: time and host memory by thousand, the rate of the first thousand over that of the last, the growth of the
-host's resident memory from the first result to the last, and what reading the file took before anything ran.
+Printed: time and host memory by thousand, the rate of the first thousand over that of the last, the growth
+of the host's resident memory from the first result to the last, and what reading the file took before
+anything ran.
 """
+
+# needs: nothing (this line puts it into `make bench`)
 
 import argparse
 import gzip
@@ -215,4 +218,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    measuring.run_program(main)

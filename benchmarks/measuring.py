@@ -1,8 +1,9 @@
-"""What the benchmarks share: run a command and measure its whole process tree, fresh homes, facts of the machine.
+"""What the benchmarks share: a command and its process tree measured, fresh homes, facts of the machine.
 
-Run as a program this file is the *wrapper*: it becomes the child subreaper, runs one command, samples memory, and
-writes what it saw as JSON.  A process of its own is needed because ``RUSAGE_CHILDREN`` counts everything a
-process ever waited for, and because orphans of the command must come back to somebody who counts and ends them.
+Run as a program this file is the *wrapper*: it becomes the child subreaper, runs one command, samples
+memory, and writes what it saw as JSON.  A process of its own is needed because ``RUSAGE_CHILDREN`` counts
+everything a process ever waited for, and because orphans of the command must come back to somebody who
+counts and ends them.
 
     python benchmarks/measuring.py REPORT.json -- COMMAND ARGUMENT...
 """
@@ -22,11 +23,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from benchwright.core.errors import BenchwrightError
 from benchwright.execution.guest import guest_version
 from benchwright.store.records import RecordStore
 
@@ -35,12 +37,14 @@ GUEST_MARK = "benchwright_guest"
 """Part of the command line of every guest process: mothers, slots, and samples being run."""
 
 _PR_SET_CHILD_SUBREAPER = 36
+_NOT_SHARED = ("records.sqlite", "benchmark-")
 _TICK_SECONDS = 0.25
 _PSS_SECONDS = 2.0
 _DYING_SECONDS = 0.5
 """Processes that have been told to end get this long before they count as left over."""
 _PSS_DUTY = 100
-"""Reading ``smaps_rollup`` walks page tables; it may take at most 1/100 of the time, or it would be the load."""
+"""Reading ``smaps_rollup`` walks page tables; it may take at most 1/100 of the time, or it would be the
+load."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,8 @@ class Measured:
     cpu_seconds: float
     """User and system time of the command and everything it left behind (``RUSAGE_CHILDREN``)."""
     leftovers: int
-    """Processes of its tree still alive when it had ended; they were then killed and are counted in the CPU time."""
+    """Processes of its tree still alive when it had ended; they were then killed and are counted in the CPU
+    time."""
     other_cpu_seconds: float
     """CPU time the rest of the machine used meanwhile: near nothing on a quiet machine."""
     load_before: float
@@ -77,13 +82,11 @@ class Measured:
         return cls(**json.loads(path.read_text()))
 
 
-def measure(
-    command: Sequence[str], *, variables: Mapping[str, str], folder: Path, log: Path
-) -> Measured:
+def measure(command: Sequence[str], *, variables: Mapping[str, str], folder: Path, log: Path) -> Measured:
     """Run a command in ``folder`` and measure it; its output goes to ``log``.
 
-    Raises `SystemExit` with the end of the log when the wrapper itself breaks; a command that fails is reported
-    by its exit status.
+    Raises `SystemExit` with the end of the log when the wrapper itself breaks; a command that fails is
+    reported by its exit status.
     """
     with tempfile.TemporaryDirectory(prefix="bw-measure-") as temporary:
         report = Path(temporary) / "report.json"
@@ -112,14 +115,16 @@ def tail(log: Path, characters: int = 2000) -> str:
 def fresh_home(home: Path, *, controls: bool = True) -> Iterator[Path]:
     """A benchwright home without any finished work, removed at the end.
 
-    The environments are those of ``home`` (a symbolic link), and with ``controls`` its control runs are copied.
-    It lives inside ``home``, for a guest covers /tmp with its own.
+    Environments and whatever else is built once are those of ``home`` (symbolic links), and with ``controls``
+    its control runs are copied.  It lives inside ``home``, for a guest covers /tmp with its own.
     """
     parent = home / "benchmark-homes"
     parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent))
     try:
-        (folder / "environments").symlink_to(home / "environments")
+        for entry in home.iterdir():
+            if not entry.name.startswith(_NOT_SHARED):
+                (folder / entry.name).symlink_to(entry)
         with RecordStore(folder / "records.sqlite"):
             pass  # makes the tables
         if controls and (home / "records.sqlite").exists():
@@ -179,10 +184,14 @@ class MemoryNow:
 
 
 def memory_of_tree(root: int, *, host: int) -> MemoryNow:
-    """Memory of ``root`` and its descendants; mothers are the guest processes that ``host`` started itself."""
+    """Memory of everything below ``root``.
+
+    Mothers are the guest processes that ``host`` started and that share its pid namespace.  Slots leave their mother
+    for a namespace of their own and become orphans: give the process that adopts them as ``root``.
+    """
     mothers_rss = guests_pss = tree_pss = unreadable = 0
     parents = _parents()
-    for process in [root, *descendants(root, parents)]:
+    for process in descendants(root, parents):
         sizes = _sizes(process)
         if sizes is None:
             unreadable += 1
@@ -191,9 +200,16 @@ def memory_of_tree(root: int, *, host: int) -> MemoryNow:
         tree_pss += pss
         if GUEST_MARK in _command_line(process):
             guests_pss += pss
-            if parents.get(process) == host:
+            if parents.get(process) == host and _pid_namespace(process) == _pid_namespace(host):
                 mothers_rss += rss
     return MemoryNow(mothers_rss=mothers_rss, guests_pss=guests_pss, tree_pss=tree_pss, unreadable=unreadable)
+
+
+def _pid_namespace(process: int) -> str:
+    try:
+        return str(Path(f"/proc/{process}/ns/pid").readlink())
+    except OSError:
+        return ""
 
 
 def resident_bytes(process: int, field: str = "VmRSS") -> int:
@@ -286,7 +302,7 @@ class _Sampler(threading.Thread):
                 due = started + max(_PSS_SECONDS, _PSS_DUTY * cost)
 
     def _sample(self) -> None:
-        now = memory_of_tree(self._command, host=self._command)
+        now = memory_of_tree(os.getpid(), host=self._command)
         self.samples += 1
         self.peak = MemoryNow(
             mothers_rss=max(self.peak.mothers_rss, now.mothers_rss),
@@ -362,6 +378,14 @@ def take_in_orphans() -> None:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
+
+
+def run_program(main: Callable[[], int]) -> NoReturn:
+    """Run a benchmark's ``main`` and exit with its status; what benchwright refuses is said in one sentence."""
+    try:
+        sys.exit(main())
+    except BenchwrightError as error:
+        sys.exit(f"{Path(sys.argv[0]).name}: {error}")
 
 
 if __name__ == "__main__":

@@ -1,29 +1,32 @@
 """The official package ``bigcodebench==0.2.5``, run locally in the same environment as ours, as one command.
 
 Installed beside the environment, never into it: ``uv pip install --target`` puts the package and the light
-libraries it needs (appdirs, tempdir, wget) into a folder of their own below the benchwright home; numpy, tqdm,
-termcolor and matplotlib are the environment's.  That folder is on ``sys.path`` only while ``evaluate`` is
-imported, so that samples see the environment alone.
+libraries it needs (appdirs, tempdir, wget) into a folder of their own below the benchwright home; numpy,
+tqdm, termcolor and matplotlib are the environment's.  That folder is on ``sys.path`` only while
+``evaluate`` is imported, so that samples see the environment alone.
 
 ``bigcodebench.evaluate`` imports more than local execution uses.  These stand-ins take the place of what it
-never calls with ``execution="local"`` and given samples; they exist in ``sys.modules`` during that import only:
+never calls with ``execution="local"`` and given samples; they exist in ``sys.modules`` during that import
+only:
 
     gradio_client             Client, handle_file    remote execution at Hugging Face
     e2b                       Sandbox                remote execution at e2b
     httpx                     ReadTimeout            an exception that only the gradio branch catches
-    datasets                  load_dataset           fetching the data; ``BIGCODEBENCH_OVERRIDE_PATH`` is read instead
-    bigcodebench.generate     run_codegen            asking models; pulls in vllm, transformers, anthropic, openai …
+    datasets                  load_dataset           fetching the data; a local file is read instead
+    bigcodebench.generate     run_codegen            asking models; pulls in vllm, transformers, openai …
 
 Nothing of the package's own grading is replaced, patched or configured away.  What is done around it:
 
-* a network namespace of its own with loopback up (so neither side has a network), a pid namespace (the package
-  runs code as the user who starts it, and ``pkill python`` in an answer would end this machine's other work) and a
-  mount namespace in which / is read-only and /tmp is a private folder, as in the container its authors advise;
-* the environment's variables (``NLTK_DATA``, a *copy* of the warm font cache, …) and a private empty HOME; thread
-  counts of numeric libraries are left to the package, which sets ``OMP_NUM_THREADS`` itself;
+* a network namespace of its own with loopback up (so neither side has a network), a pid namespace (the
+  package runs code as the user who starts it, and ``pkill python`` in an answer would end this machine's
+  other work) and a mount namespace in which / is read-only and /tmp is a private folder, as in the
+  container its authors advise;
+* the environment's variables (``NLTK_DATA``, a *copy* of the warm font cache, …) and a private empty HOME; of
+  the thread counts only ``OMP_NUM_THREADS=1``, which the package sets as well;
 * ``no_gt=True``: no control runs; ours are stored beforehand, so neither side's count.
 
-**This runs answers of a model without a real sandbox.**  Only for samples you would run in a container as well.
+**This runs answers of a model without a real sandbox.**  Only for samples you would run in a container as
+well.
 """
 
 import json
@@ -56,7 +59,8 @@ exec "$@"
 """Run by ``unshare``: the private /tmp and the read-only rest, then the command."""
 
 _DRIVER = '''
-"""Loopback up, stand-ins in, evaluate imported, stand-ins out, evaluate run.  Written by official_package.py."""
+"""Loopback up, stand-ins in, evaluate imported, stand-ins out, evaluate run.  Written by
+official_package.py."""
 import fcntl, json, os, socket, struct, sys, types
 
 overlay, arguments, state = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]

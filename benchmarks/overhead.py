@@ -1,13 +1,16 @@
-"""What the engine itself costs: time per trivial sample, scaling from one worker to two, memory, and a cold start.
+"""What the engine itself costs: time per trivial sample, scaling, memory, beside a cold interpreter.
 
-A trivial sample adds one to a number and has five tests; what it takes is, to within a millisecond, the engine's
-own cost.  Measured per tier with one and with two workers: elapsed time per sample, CPU time of the sample's
-processes, CPU time of the host.  Then samples that burn half a CPU second each, with one worker and with two: the
-ratio of the elapsed times is the scaling.  Beside it, in the same run and the same environment, what a fresh
-``python`` that imports numpy, pandas and matplotlib and runs the same tests takes: the price without warm guests.
+A trivial sample adds one to a number and has five tests; what it takes is, to within a millisecond, the
+engine's own cost.  Measured per tier with one and with two workers: elapsed time per sample, CPU time of
+the sample's processes, CPU time of the host.  Then samples that burn half a CPU second each, with one
+worker and with two: the ratio of the elapsed times is the scaling.  Beside it, in the same run and the same
+environment, what a fresh ``python`` that imports numpy, pandas and matplotlib and runs the same tests
+takes: the price without warm guests.
 
     python benchmarks/overhead.py --json overhead.json
 """
+
+# needs: nothing (this line puts it into `make bench`)
 
 import argparse
 import json
@@ -30,7 +33,7 @@ from benchwright.answers.plans import read_plan
 from benchwright.app.workspace import Workspace, target_of
 from benchwright.core.execution import Isolation, Job, Limits, Submission
 from benchwright.core.verdicts import Outcome
-from benchwright.environments.environment import open_environment
+from benchwright.environments.environment import State, list_environments, open_environment
 from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.base import Expectation, ScheduledJob
 from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
@@ -59,6 +62,7 @@ _ONE_TEST = (
 )
 _COLD = "import numpy, pandas, matplotlib.pyplot\n"
 _COLD_END = "\nunittest.main(argv=['cold'], exit=False)\n"
+_ENVIRONMENTS = ("bigcodebench", "bigcodebench-light", "starter")
 _MEMORY_SECONDS = 1.0
 
 
@@ -234,11 +238,20 @@ def show(document: dict[str, Any]) -> None:
     )
 
 
+def first_built(workspace: Workspace) -> str:
+    """The largest environment there is; raises `SystemExit` when there is none."""
+    built = {entry.name for entry in list_environments(workspace.home) if entry.state is State.READY}
+    for name in _ENVIRONMENTS:
+        if name in built:
+            return name
+    raise SystemExit(f"No environment is built; try `bw env build {_ENVIRONMENTS[-1]}`.")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     options = _parser().parse_args(arguments)
     workspace = Workspace.from_environment(os.environ)
-    target = target_of(open_environment(options.env, workspace.home))
+    target = target_of(open_environment(options.env or first_built(workspace), workspace.home))
     known = [tier.name for tier in target.tiers]
     tiers = [name for name in options.tiers.split(",") if name in known] or known[:1]
     facts = measuring.machine_facts()
@@ -270,8 +283,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--env", default="bigcodebench", help="a built environment")
-    parser.add_argument("--tiers", default="light,science", help="guest tiers; those the environment lacks are left out")
+    parser.add_argument("--env", help=f"a built environment; default: the first built of {', '.join(_ENVIRONMENTS)}")
+    parser.add_argument(
+        "--tiers", default="light,science", help="guest tiers; those the environment lacks are left out"
+    )
     parser.add_argument("--count", type=int, default=400, help="trivial samples per tier and number of workers")
     parser.add_argument("--cold", type=int, default=10, help="fresh interpreters")
     parser.add_argument("--burners", type=int, default=60, help="CPU-bound samples")
@@ -282,4 +297,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    measuring.run_program(main)

@@ -27,7 +27,9 @@ def demo_output() -> str:
     program = Path(sysconfig.get_path("scripts")) / "bw"
     variables = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([program, "demo"], cwd=folder, env=variables, stdout=subprocess.PIPE, text=True, check=True)
+        done = subprocess.run(
+            [program, "demo"], cwd=folder, env=variables, stdout=subprocess.PIPE, text=True, check=True
+        )
     return done.stdout
 
 

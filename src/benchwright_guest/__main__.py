@@ -4,7 +4,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from benchwright_guest import mother  # noqa: E402
+from benchwright_guest import mother
 
 sys.path.pop(0)
 mother.main(int(sys.argv[1]))

@@ -56,14 +56,14 @@ def _receive_exactly(channel, count):
     return b"".join(parts)
 
 
-def main(channel, output, prepared):
+def main(channel, output, prepared, work):
     """Run one job and leave the process; never returns."""
     try:
         guard.arm(
             prepared["witness"], channel, prepared["codes"], prepared["fingerprint"], prepared["trusted"]
         )
         job = receive_payload(channel)
-        _set_up(job, output, prepared)
+        _set_up(job, output, prepared, work)
     except BaseException as error:
         driver.report({"kind": "setup_failed", "message": ("%s: %s" % (type(error).__name__, error))[:500]})
         os._exit(SETUP_FAILED)
@@ -107,14 +107,13 @@ class _MissingModules:
             self._missing.append(top)
 
 
-def _set_up(job, output, prepared):
+def _set_up(job, output, prepared, work):
     limits = job["limits"]
     isolated = prepared["isolation"] == "namespace"
     if isolated:
         _mount_private(limits, prepared["covered"])
     else:
         os.setsid()
-    work = WORK if isolated else prepared["make_work"]()
     os.makedirs(work, exist_ok=True)
     os.chdir(work)
     _redirect(output)

@@ -218,10 +218,9 @@ class _Session:
             else:
                 self.tests.append((test_id, name, function))
         for name, value in vars(test_class).items():
-            if isinstance(value, FunctionType) and value.__code__ not in expected.values():
-                if name in prepared["methods"] or not hasattr(value, "__wrapped__"):
-                    if value.__name__ != "<lambda>" and name not in expected:
-                        interference("%s was added to the test class" % name)
+            foreign = isinstance(value, FunctionType) and not any(value.__code__ is c for c in expected.values())
+            if foreign and name not in expected and value.__name__ != "<lambda>" and not hasattr(value, "__wrapped__"):
+                interference("%s was added to the test class" % name)
         if not job["calls_own_tests"]:
             self._hide_tests(expected)
         own = "addTypeEqualityFunc" in job["tests"]

@@ -181,7 +181,7 @@ def _install_python_hook(descriptor, key, codes, rows, trusted_prefixes):
 
     def from_environment(frame):
         name = frame.f_code.co_filename
-        return identity(frame.f_code) in code_ids or name.startswith(trusted_prefixes) or name.startswith("<frozen")
+        return identity(frame.f_code) in code_ids or name.startswith((*trusted_prefixes, "<frozen"))
 
     def hook(event, arguments):
         if event == report_event:
@@ -211,14 +211,14 @@ def _install_python_hook(descriptor, key, codes, rows, trusted_prefixes):
                 note("interference", "imported gc anew")
         elif event == "compile":
             name = arguments[1] if is_instance(arguments, tuple_type) and length(arguments) > 1 else None
-            if is_instance(name, text_type) and name.startswith(trusted_prefixes):
-                if not from_environment(getframe(2)):
-                    note("interference", "compiled code under the name of an environment file")
+            borrowed = is_instance(name, text_type) and name.startswith(trusted_prefixes)
+            if borrowed and not from_environment(getframe(2)):
+                note("interference", "compiled code under the name of an environment file")
         elif event == "ctypes.dlsym":
             symbol = arguments[1]
-            if is_instance(symbol, text_type) and symbol.startswith(("Py", "_Py")):
-                if not from_environment(getframe(2)):
-                    note("interference", "looked up interpreter symbol %s" % symbol)
+            inner = is_instance(symbol, text_type) and symbol.startswith(("Py", "_Py"))
+            if inner and not from_environment(getframe(2)):
+                note("interference", "looked up interpreter symbol %s" % symbol)
 
     def guarded_hook(event, arguments):
         try:

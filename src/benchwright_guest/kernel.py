@@ -91,7 +91,7 @@ def sethostname(name):
 
 def prctl(option, *values):
     """prctl(2) with up to four numbers."""
-    padded = (list(values) + [0, 0, 0, 0])[:4]
+    padded = [*values, 0, 0, 0, 0][:4]
     _check(_libc.prctl(option, *[ctypes.c_ulong(v) for v in padded]), "prctl %d" % option)
 
 

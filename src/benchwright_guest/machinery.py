@@ -163,10 +163,9 @@ def pinned_class(test_class, methods, probe, own_equality_functions):
         if name in own:
             continue
         if name == "_getAssertEqualityFunc" and not own_equality_functions:
-            function = _equality_function
-        elif name in _PROBED:
-            function = _probed(function, probe)
-        members[name] = _pin(function)
+            members[name] = _pin(_equality_function)
+        else:
+            members[name] = _pin(_probed(function, probe) if name in _PROBED else function)
     members["__class__"] = property(lambda self: pinned)  # without a setter: an instance keeps its class
     pinned = type(test_class)(test_class.__name__, (test_class,), members)
     pinned.__qualname__ = test_class.__qualname__
@@ -242,9 +241,8 @@ def impostors(known, trusted):
         if issubclass(type(kind), type) and id(kind) not in known:  # isinstance asks a weak proxy for its class
             members = vars(kind)
             foreign = [n for n in ("__eq__", "__ne__", "__sub__") if n in members and not _is_from(members[n], trusted)]
-            if foreign:
-                if not issubclass(kind, (type, unittest.mock.NonCallableMock)) and _bare_equals_everything(kind):
-                    found.append(kind.__name__[:40])
+            if foreign and not issubclass(kind, (type, unittest.mock.NonCallableMock)) and _bare_equals_everything(kind):
+                found.append(kind.__name__[:40])
     return found
 
 

@@ -12,7 +12,6 @@ import json
 import os
 import socket
 import sys
-import tempfile
 import time
 import warnings
 
@@ -76,7 +75,6 @@ def _prepare(config):
         "trusted": tuple(sorted(prefixes | {package})),
         "covered": rootfs.covered(config["readable"]),
         "witness": ctypes.PyDLL(config["witness"]) if config["witness"] else None,
-        "make_work": lambda: tempfile.mkdtemp(prefix="benchwright-work-"),
     }
     # The loop that runs tests, and the private assertions, belong to the machinery as well.
     own = [("benchwright_guest", vars(module), tuple(vars(module).items())) for module in (driver, machinery)]

@@ -7,8 +7,10 @@ one for its next child, so that each child is process 1 of its own and everythin
 import json
 import os
 import select
+import shutil
 import signal
 import socket
+import tempfile
 import time
 
 from . import child, kernel, rootfs
@@ -112,13 +114,15 @@ def _serve(control, config, prepared):
         if isolated:
             kernel.setns(own_pids, kernel.CLONE_NEWPID)
             kernel.unshare(kernel.CLONE_NEWPID)
+        # Without a mount namespace there is no private /tmp; the folder is ours to remove.
+        work = child.WORK if isolated else tempfile.mkdtemp(prefix="benchwright-work-")
         started = time.monotonic()
         pid = os.fork()
         if pid == 0:
             control.close()
             if isolated:
                 os.close(own_pids)
-            child.main(channel, output, prepared)
+            child.main(channel, output, prepared, work)
         os.close(channel)
         os.close(output)
         cause, peak = _watch(control, pid, request, started, prepared)
@@ -126,6 +130,7 @@ def _serve(control, config, prepared):
         wall = time.monotonic() - started
         if not isolated:
             _end_orphans()
+            shutil.rmtree(work, ignore_errors=True)
         if cause == "hang_up":
             return
         _send(

@@ -122,8 +122,9 @@ def check_benchmark(
         known = {} if options.again else store.controls(target.digest, guest_version())
         stored = {digest: run for digest, run in known.items() if _suffices(run, options.repeats)}
         waiting = [problem for problem in problems.problems if problem.digest not in stored]
-        # Control runs measure, so they get the widest limits and no expectations from earlier ones.
-        pipeline = Pipeline(benchmark, target, options.isolation, {}, official_limits=True)
+        # Control runs measure, so they get the widest limits; earlier ones only say how long each may take.
+        earlier = store.controls(target.digest, guest_version())
+        pipeline = Pipeline(benchmark, target, options.isolation, earlier, official_limits=True)
         scheduler = LocalScheduler(target, LocalOptions(workers=options.workers, isolation=options.isolation))
         if waiting:
             for control in run_controls(

@@ -15,6 +15,8 @@ from benchwright.environments.environment import open_environment
 from benchwright.environments.spec import load_spec
 
 BENCHMARK = "starter"
+_FLOOR_SECONDS = 6.0
+"""No starter reference takes half a second; the hanging answers then end soon enough to watch."""
 SYSTEMS = {
     "alder": "strong: most answers right, a few honest mistakes",
     "birch": "lazy: as good in logic, but leaves out imports and constants the prompt gave",
@@ -62,6 +64,7 @@ def run_demo(
             model=name,
             out=out / name,
             isolation=isolation,
+            floor_seconds=_FLOOR_SECONDS,
         )
         gradings[name] = grade(options, workspace, lambda p: progress(p.done, p.total))
     return DemoReport(check=check, gradings=gradings)

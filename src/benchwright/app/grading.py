@@ -21,12 +21,14 @@ from benchwright.core.runs import ResultRow, Score
 from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
 from benchwright.execution.target import Target
+from benchwright.grading.limits import FLOOR_SECONDS
 from benchwright.grading.pipeline import Pipeline, Prepared
 from benchwright.grading.run import Progress, RunSummary, run_jobs
 from benchwright.judging.function import JUDGE_VERSION
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.records import RecordStore
 
+DEFAULT_FLOOR_SECONDS = FLOOR_SECONDS
 BOTH_SCORES = (Score.EXTRACTED, Score.CALIBRATED)
 
 
@@ -47,6 +49,8 @@ class GradeOptions:
     out: Path | None = None
     ids: tuple[str, ...] = ()
     official_limits: bool = False
+    floor_seconds: float = DEFAULT_FLOOR_SECONDS
+    """Smallest CPU limit of a problem with a control run."""
     isolation: Isolation = Isolation.NAMESPACE
     model: str | None = None
     official_files: bool = True
@@ -85,6 +89,7 @@ def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progres
             options.isolation,
             controls,
             official_limits=options.official_limits,
+            floor_seconds=options.floor_seconds,
         )
         problems = inputs.problems.by_id
         prepared = [
@@ -175,7 +180,7 @@ def _manifest(
         "environment": target.name,
         "environment_digest": target.digest,
         "isolation": options.isolation.value,
-        "limits": "official" if options.official_limits else "control",
+        "limits": "official" if options.official_limits else f"control, at least {options.floor_seconds:g} s",
         "guest_version": guest_version(),
         "judge_version": JUDGE_VERSION,
         "benchwright_version": benchwright.__version__,

@@ -20,6 +20,9 @@ from benchwright.cli.options import (
 )
 from benchwright.core.execution import Isolation
 
+_SHOWN_ENTRIES = 12
+"""Of a table such as tasks by library, a terminal shows the most frequent ones; --json has all."""
+
 
 @click.group("bench")
 def command() -> None:
@@ -82,12 +85,14 @@ def show_command(
         print_json(shown)
         return
     for key, value in shown.items():
-        if isinstance(value, dict):
-            top = list(value.items())[:12]
-            value = ", ".join(f"{k} {v:.0f}" if isinstance(v, float) else f"{k} {v}" for k, v in top)
-        elif isinstance(value, float):
-            value = f"{value:.2f}"
-        click.echo(f"{key}: {value}")
+        click.echo(f"{key}: {_readable(value)}")
+
+
+def _readable(value: object) -> str:
+    if isinstance(value, dict):
+        top = list(value.items())[:_SHOWN_ENTRIES]
+        return ", ".join(f"{k} {v:.0f}" if isinstance(v, float) else f"{k} {v}" for k, v in top)
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 @command.command("check")

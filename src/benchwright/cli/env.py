@@ -1,7 +1,6 @@
 """``bw env``."""
 
 import os
-from pathlib import Path
 
 import click
 
@@ -20,10 +19,9 @@ def command() -> None:
 @json_option
 def plan_command(name: str, as_json: bool) -> None:
     """Say what building environment NAME would do here; nothing is built."""
-    from benchwright.environments.check import plan
-    from benchwright.environments.spec import load_spec
+    from benchwright.app.environments import plan
 
-    planned = plan(load_spec(name), home=_home())
+    planned = plan(name, _workspace())
     if as_json:
         print_json(
             {
@@ -49,12 +47,9 @@ def plan_command(name: str, as_json: bool) -> None:
 @json_option
 def build_command(name: str, force: bool, as_json: bool) -> None:
     """Build environment NAME from the lock shipped with this version."""
-    from benchwright.environments.build import build
-    from benchwright.environments.spec import load_spec
+    from benchwright.app.environments import build
 
-    environment = build(
-        load_spec(name), home=_home(), report=lambda text: click.echo(text, err=True), force=force
-    )
+    environment = build(name, _workspace(), report=lambda text: click.echo(text, err=True), force=force)
     absent = [item.name for item in environment.manifest.data if not item.present]
     if as_json:
         print_json(
@@ -76,10 +71,9 @@ def build_command(name: str, force: bool, as_json: bool) -> None:
 @json_option
 def check_command(name: str, as_json: bool) -> None:
     """Prove that environment NAME is as its lock says; ends with 3 when it is broken."""
-    from benchwright.environments.check import check
-    from benchwright.environments.environment import open_environment
+    from benchwright.app.environments import check
 
-    findings = check(open_environment(name, _home()))
+    findings = check(name, _workspace())
     broken = any(finding.serious for finding in findings)
     if as_json:
         plain = [{"kind": f.kind.value, "subject": f.subject, "detail": f.detail} for f in findings]
@@ -87,7 +81,8 @@ def check_command(name: str, as_json: bool) -> None:
     else:
         for finding in findings:
             click.echo(f"{finding.kind.value}: {finding.subject}: {finding.detail}")
-        click.echo(f"{name} is {'broken; build it again with `bw env build ' + name + ' --force`' if broken else 'sound'}.")
+        state = f"broken; build it again with `bw env build {name} --force`" if broken else "sound"
+        click.echo(f"{name} is {state}.")
     if broken:
         raise SystemExit(3)
 
@@ -96,24 +91,22 @@ def check_command(name: str, as_json: bool) -> None:
 @json_option
 def list_command(as_json: bool) -> None:
     """List environments: those this version knows, and what is built."""
-    from benchwright.environments.environment import list_environments
-    from benchwright.environments.spec import load_spec, spec_names
+    from benchwright.app.environments import listing
 
-    built = list_environments(_home())
+    known = listing(_workspace())
     plain = [
         {"name": item.name, "state": item.state.value, "prefix": str(item.prefix), "detail": item.detail,
          "size_bytes": item.manifest.size_bytes if item.manifest else None}
-        for item in built
+        for item in known.built
     ]  # fmt: skip
-    absent = [name for name in spec_names() if name not in {item.name for item in built}]
     if as_json:
-        print_json({"built": plain, "not_built": absent})
+        print_json({"built": plain, "not_built": [name for name, _ in known.not_built]})
         return
-    for item in built:
+    for item in known.built:
         size = f"{item.manifest.size_bytes / 2**20:.0f} MiB" if item.manifest else ""
         click.echo(f"{item.name:20} {item.state.value:11} {size:>9}  {item.prefix} {item.detail}".rstrip())
-    for name in absent:
-        click.echo(f"{name:20} not built              {load_spec(name).title}")
+    for name, title in known.not_built:
+        click.echo(f"{name:20} not built              {title}")
 
 
 @command.command("remove")
@@ -121,9 +114,9 @@ def list_command(as_json: bool) -> None:
 @json_option
 def remove_command(name: str, as_json: bool) -> None:
     """Remove every build of environment NAME."""
-    from benchwright.environments.environment import remove_environment
+    from benchwright.app.environments import remove
 
-    removed = remove_environment(name, _home())
+    removed = remove(name, _workspace())
     if as_json:
         print_json({"name": name, "removed": [str(path) for path in removed]})
         return
@@ -131,5 +124,5 @@ def remove_command(name: str, as_json: bool) -> None:
         click.echo(f"removed {path}")
 
 
-def _home() -> Path:
-    return Workspace.from_environment(os.environ).home
+def _workspace() -> Workspace:
+    return Workspace.from_environment(os.environ)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from benchwright.app.grading import BOTH_SCORES, GradeOptions, GradeReport, grade
+from benchwright.app.grading import BOTH_SCORES, DEFAULT_FLOOR_SECONDS, GradeOptions, GradeReport, grade
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import (
@@ -36,6 +36,13 @@ _SCORES = {
 @click.option("--uncalibrated", "score", flag_value="uncalibrated", help="Only as extracted.")
 @click.option("--both", "score", flag_value="both", default="both", help="Both scores (default).")
 @click.option("--official-limits", is_flag=True, help="240 s for every sample, as the official harness allows.")
+@click.option(
+    "--floor-seconds",
+    type=click.FloatRange(min=1),
+    default=DEFAULT_FLOOR_SECONDS,
+    show_default=True,
+    help="Smallest CPU limit of a problem; the limit is six times what its reference took here.",
+)
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for rows and official files.")
 @click.option("--model", default=None, help="Name of the model; default: as the file says.")
 @workers_option
@@ -52,6 +59,7 @@ def command(
     ids: str | None,
     score: str,
     official_limits: bool,
+    floor_seconds: float,
     out: Path | None,
     model: str | None,
     workers: int | None,
@@ -76,6 +84,7 @@ def command(
         out=out,
         ids=split_ids(ids),
         official_limits=official_limits,
+        floor_seconds=floor_seconds,
         isolation=Isolation(isolation),
         model=model,
     )

@@ -67,7 +67,7 @@ class Mother:
         self._control = ours
         command = [str(self._target.python), "-I", "-B", str(guest_package() / "__main__.py"), str(theirs.fileno())]
         try:
-            self._process = subprocess.Popen(  # noqa: ASYNC220 - forks at once; what takes time is awaited below
+            self._process = subprocess.Popen(
                 command,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -191,13 +191,14 @@ class Slot:
         self._jobs += 1
         key = secrets.token_bytes(frames.KEY_BYTES)
         kills_before = 0
+        conversation = _Conversation(key, job.limits.output_bytes, self._ask_to_end)
         try:
             if self._group is not None:
                 kills_before = self._group.kills()
                 self._group.start(job.limits.memory_bytes)
-            conversation = _Conversation(key, job.limits.output_bytes, self._ask_to_end)
             conversation.open(self._control, self._request(job))
         except OSError as error:
+            conversation.close()
             raise SandboxFault(f"a job could not be handed over: {error}") from error
         try:
             await conversation.send_payload(_payload(job, key, watched_modules))

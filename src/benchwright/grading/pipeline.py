@@ -17,7 +17,7 @@ from benchwright.core.verdicts import Reason, Verdict
 from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.base import Expectation, ScheduledJob
 from benchwright.execution.target import Target, choose_tier
-from benchwright.grading.limits import limits_for
+from benchwright.grading.limits import FLOOR_SECONDS, limits_for
 from benchwright.judging.function import judge, judge_no_answer
 
 
@@ -42,6 +42,7 @@ class Pipeline:
         controls: Mapping[str, ControlRun],
         *,
         official_limits: bool,
+        floor_seconds: float = FLOOR_SECONDS,
     ) -> None:
         """Make a pipeline; ``controls`` are this environment's control runs by problem digest."""
         self._benchmark = benchmark
@@ -49,6 +50,7 @@ class Pipeline:
         self._isolation = isolation
         self._controls = controls
         self._official_limits = official_limits
+        self._floor_seconds = floor_seconds
         self._plans: dict[str, TestPlan] = {}
         self._test_modules: dict[str, frozenset[str]] = {}
 
@@ -81,7 +83,7 @@ class Pipeline:
             plan=plan,
             environment=self._target.digest,
             tier=choose_tier(self._target, modules),
-            limits=limits_for(control, official=self._official_limits),
+            limits=limits_for(control, official=self._official_limits, floor_seconds=self._floor_seconds),
             guest_version=guest_version(),
             isolation=self._isolation,
         )

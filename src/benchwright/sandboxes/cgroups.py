@@ -88,8 +88,7 @@ class GroupFactory:
             folder = root / f"benchwright-{os.getpid()}-{self._count}"
             folder.mkdir(exist_ok=True)
             folders.append(folder)
-        group = SlotGroup(memory=folders[0], version=self._version, folders=tuple(folders))
-        return group
+        return SlotGroup(memory=folders[0], version=self._version, folders=tuple(folders))
 
 
 def _own_paths() -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchwright.answers.parsing import parse
 from benchwright.answers.plans import read_plan
 from benchwright.answers.reading import answer_of
 from benchwright.benchmarks.base import Benchmark, OfficialResults, ProblemSet, SampleKey
@@ -75,7 +76,7 @@ def _check_problem(benchmark: Benchmark, problem: FunctionProblem) -> None:
     assert plan == read_plan(problem.test_source), f"{where}: the plan changes between calls"
     assert len({test.id for test in plan.tests}) == len(plan.tests), f"{where}: two planned tests share an id"
     for name, source in (("stub", problem.calibration_stub), ("reference", problem.reference)):
-        functions = {node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
+        functions = {node.name for node in ast.walk(parse(source)) if isinstance(node, ast.FunctionDef)}
         assert problem.entry_point in functions, f"{where}: the {name} does not define {problem.entry_point}"
     answer = CodeAnswer(code=problem.reference, strategy="check")
     for score in Score:

@@ -13,6 +13,7 @@ from benchwright.execution.schedulers.base import ScheduledJob, Scheduler
 _SOON_SECONDS = 10.0
 """Longest wait for processes to appear or to go; both take milliseconds on a quiet machine."""
 _POLL_SECONDS = 0.005
+_SETTLED_SECONDS = 0.2
 _LIMITS = Limits(wall_seconds=60.0, cpu_seconds=30.0)
 _PLAN = TestPlan(
     source=(
@@ -42,8 +43,11 @@ class SchedulerUnderTest(Protocol):
         """Ids of all live processes that the schedulers have started, workers and jobs alike."""
         ...
 
-    def kill_workers(self) -> None:
-        """End with ``SIGKILL`` every process that executes a job just now, and nothing that starts such processes."""
+    def kill_workers(self) -> int:
+        """End with ``SIGKILL`` every process that executes a job just now, and say how many there were.
+
+        Processes that only start such processes are spared.
+        """
         ...
 
 
@@ -115,7 +119,7 @@ def check_failing_consumer(subject: SchedulerUnderTest) -> None:
 
 def check_dying_worker(subject: SchedulerUnderTest) -> None:
     """A job whose worker dies is run again, and comes back as if nothing had happened."""
-    (job,) = _sleepers(subject, 1, seconds=1)
+    (job,) = _sleepers(subject, 1, seconds=1.5)
     with _killer(subject, once=True):
         came = list(subject.make().run([ScheduledJob(job=job)]))
     assert len(came) == 1, f"expected one record, got {len(came)}"
@@ -168,11 +172,10 @@ def _killer(subject: SchedulerUnderTest, *, once: bool) -> Iterator[None]:
 
     def work() -> None:
         while not over.wait(_POLL_SECONDS):
-            if subject.processes():
-                before = set(subject.processes())
-                subject.kill_workers()
-                if once and set(subject.processes()) != before:
-                    return
+            if once and not _settled(subject):
+                continue
+            if subject.kill_workers() and once:
+                return
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -181,3 +184,13 @@ def _killer(subject: SchedulerUnderTest, *, once: bool) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+def _settled(subject: SchedulerUnderTest) -> bool:
+    """Whether no process came or went for a while: the worker is ready, and its job runs."""
+    before = set(subject.processes())
+    for _ in range(10):
+        time.sleep(_SETTLED_SECONDS / 10)
+        if set(subject.processes()) != before:
+            return False
+    return bool(before)

@@ -10,6 +10,7 @@ import dataclasses
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchwright.core.errors import MachineError, SandboxFault
 from benchwright.core.execution import MIB, ExecutionRecord, ExitCause, Isolation, Job
@@ -24,8 +25,9 @@ _LIGHT_SHARE = 0.5
 """A job that used less of a core than this in its control run counts as a sleeper."""
 _LIGHT_PER_WORKER = 4
 _IDLE_SHARE = 0.2
-"""A timed-out job that used less of a core than this may be re-run beside others of its kind."""
+"""A timed-out job that used less of a core than this is re-run beside others; the rest wait until they are alone."""
 _DEFAULT_MEMORY = 512 * MIB
+_UNLIMITED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,36 +68,28 @@ class LocalScheduler:
         self, runner: asyncio.Runner, crew: "_Crew", jobs: deque[ScheduledJob]
     ) -> Iterator[tuple[Job, ExecutionRecord]]:
         line = _Line(jobs, self._options.workers, _memory_budget(self._options.memory_share))
-        timeouts: list[tuple[ScheduledJob, ExecutionRecord]] = []
-        with contextlib.closing(_stream(runner, crew, line)) as ended:
-            for scheduled, record in ended:
-                if self._options.rerun_timeouts and record.exit_cause is ExitCause.WALL_TIME:
-                    timeouts.append((scheduled, record))
-                else:
-                    yield scheduled.job, record
-        for group in _quiet_groups(timeouts):
-            alone = _Line(deque(group), len(group), 1 << 62)
-            with contextlib.closing(_stream(runner, crew, alone)) as ended:
-                for scheduled, record in ended:
-                    yield scheduled.job, dataclasses.replace(record, attempts=record.attempts + 1)
-
-
-def _quiet_groups(timeouts: list[tuple[ScheduledJob, ExecutionRecord]]) -> Iterator[list[ScheduledJob]]:
-    """Jobs to re-run: those that hardly used the CPU together (they cannot disturb each other), others alone."""
-    idle = [s for s, r in timeouts if r.cpu_seconds < _IDLE_SHARE * r.wall_seconds]
-    for start in range(0, len(idle), 16):
-        yield [ScheduledJob(job=s.job) for s in idle[start : start + 16]]
-    for scheduled, record in timeouts:
-        if record.cpu_seconds >= _IDLE_SHARE * record.wall_seconds:
-            yield [ScheduledJob(job=scheduled.job)]
+        again: set[int] = set()
+        busy: list[ScheduledJob] = []
+        for scheduled, record in _stream(runner, crew, line):
+            if id(scheduled) in again:
+                yield scheduled.job, dataclasses.replace(record, attempts=record.attempts + 1)
+            elif not self._options.rerun_timeouts or record.exit_cause is not ExitCause.WALL_TIME:
+                yield scheduled.job, record
+            elif record.cpu_seconds < _IDLE_SHARE * record.wall_seconds:
+                # It waited rather than worked: load did not slow it, and its second run disturbs nobody.
+                again.add(id(line.again(scheduled.job, record)))
+            else:
+                busy.append(scheduled)
+        for scheduled in busy:
+            for _, record in _stream(runner, crew, _Line([scheduled], 1, _UNLIMITED)):
+                yield scheduled.job, dataclasses.replace(record, attempts=record.attempts + 1)
 
 
 def _memory_budget(share: float) -> int:
-    with open("/proc/meminfo") as file:
-        for line in file:
-            if line.startswith("MemAvailable:"):
-                return int(int(line.split()[1]) * 1024 * share)
-    return 1 << 62
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(int(line.split()[1]) * 1024 * share)
+    return _UNLIMITED
 
 
 class _Line:
@@ -112,21 +106,26 @@ class _Line:
     def __bool__(self) -> bool:
         return bool(self._light or self._heavy)
 
+    def again(self, job: Job, record: ExecutionRecord) -> ScheduledJob:
+        """Put a job that hardly uses the CPU to the front, for its second run; returns it as it now stands."""
+        expectation = Expectation(
+            wall_seconds=record.wall_seconds, cpu_seconds=record.cpu_seconds, memory_bytes=record.memory_peak_bytes
+        )
+        scheduled = ScheduledJob(job=job, expectation=expectation)
+        self._light.appendleft(scheduled)
+        return scheduled
+
     def next(self) -> ScheduledJob | None:
         """The job to start now, or None while there is no room."""
         running = self._running.values()
-        memory = sum(_memory(s) for s in running)
-        heavy = sum(1 for s in running if _share(s) >= _LIGHT_SHARE)
-        light = len(running) - heavy
-        load = sum(_share(s) for s in running)
-        if self._light and light < _LIGHT_PER_WORKER * self._workers:
-            candidate = self._light[0]
-            if not running or (load < self._workers and memory + _memory(candidate) <= self._memory):
-                return self._start(self._light)
-        if self._heavy and heavy < self._workers:
-            if not running or memory + _memory(self._heavy[0]) <= self._memory:
-                return self._start(self._heavy)
-        return None
+        memory = self._memory - sum(_memory(s) for s in running)
+        light = [_share(s) for s in running if _share(s) < _LIGHT_SHARE]
+        heavy = len(running) - len(light)
+        room = len(light) < _LIGHT_PER_WORKER * self._workers and sum(light) < _LIGHT_SHARE * self._workers
+        if self._light and room and (not running or _memory(self._light[0]) <= memory):
+            return self._start(self._light)
+        fits = bool(self._heavy) and (not running or _memory(self._heavy[0]) <= memory)
+        return self._start(self._heavy) if fits and heavy < self._workers else None
 
     def _start(self, queue: deque[ScheduledJob]) -> ScheduledJob:
         scheduled = queue.popleft()

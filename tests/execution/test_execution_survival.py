@@ -1,0 +1,154 @@
+"""What happens when parts of the engine die, cannot start, or are refused."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from interpreter_runs import (
+    MARK,
+    LocalUnderTest,
+    execute,
+    interpreter_target,
+    kill,
+    make_job,
+)
+
+from benchwright.core.errors import MachineError
+from benchwright.core.execution import ExitCause, TestOutcome
+from benchwright.execution.schedulers.base import ScheduledJob
+from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
+from benchwright.sandboxes.cgroups import GroupFactory
+
+pytestmark = pytest.mark.namespaces
+
+RIGHT = "def task_func():\n    return True\n"
+SOON = 10.0
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Wait for a condition; whether it came."""
+    end = time.monotonic() + SOON
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def test_a_killed_guest_is_started_anew() -> None:
+    """When mother and slots are killed between two jobs, the next job gets new ones."""
+    subject = LocalUnderTest()
+    jobs = [ScheduledJob(job=make_job(f"# {number}\n{RIGHT}")) for number in range(6)]
+    came = []
+    for _, record in subject.make().run(jobs):
+        came.append(record)
+        if len(came) == 1:
+            kill(subject.processes())
+    assert len(came) == 6
+    assert all(record.exit_cause is ExitCause.FINISHED for record in came)
+    assert max(record.attempts for record in came) > 1
+    assert until(lambda: not subject.processes())
+
+
+def test_a_killed_mother_alone_does_not_end_the_run() -> None:
+    """Slots live on without the mother they came from, and what needs a new one gets it."""
+    subject = LocalUnderTest()
+    jobs = [ScheduledJob(job=make_job(f"# {number}\n{RIGHT}")) for number in range(6)]
+    came = []
+    for _, record in subject.make().run(jobs):
+        came.append(record)
+        kill(subject.mothers())
+    assert [record.exit_cause for record in came] == [ExitCause.FINISHED] * 6
+
+
+@pytest.mark.skipif(not GroupFactory().available, reason="no control group may be made here")
+def test_no_control_group_is_left_behind() -> None:
+    """The folders made for slots are removed at the end, also when slots were dropped on the way."""
+    (root,) = GroupFactory()._roots
+    pattern = f"benchwright-{os.getpid()}-*"
+    before = set(root.glob(pattern))
+    subject = LocalUnderTest()
+    running = subject.make().run([ScheduledJob(job=make_job(f"# {number}\n{RIGHT}")) for number in range(4)])
+    next(running)
+    kill(subject.processes())
+    with contextlib.suppress(StopIteration):
+        next(running)
+    assert hasattr(running, "close")
+    running.close()
+    assert set(root.glob(pattern)) == before
+
+
+HOST = """
+import sys
+sys.path[:0] = {paths!r}
+from interpreter_runs import LocalUnderTest, make_job
+from benchwright.execution.schedulers.base import ScheduledJob
+from benchwright.core.execution import Isolation
+subject = LocalUnderTest(mark={mark!r}, isolation=Isolation({isolation!r}))
+jobs = [make_job(f"# {{n}}\\nimport time, subprocess\\ndef task_func():\\n    subprocess.run(['sleep', '60'])\\n",
+                 isolation=subject.isolation) for n in range(2)]
+list(subject.make().run([ScheduledJob(job=job) for job in jobs]))
+"""
+
+
+@pytest.mark.parametrize("isolation", ["namespace", "process"])
+def test_nothing_outlives_a_killed_host(isolation: str) -> None:
+    """`kill -9` of the host program ends guests, slots and jobs with everything they started."""
+    subject = LocalUnderTest()
+    program = HOST.format(paths=[str(Path(__file__).parent)], mark=subject.mark, isolation=isolation)
+    host = subprocess.Popen([sys.executable, "-c", program])
+    try:
+        # mother, two slots, two children, two helpers
+        assert until(lambda: len(subject.processes()) >= 5), subject.processes()
+    finally:
+        host.send_signal(signal.SIGKILL)
+        host.wait()
+    assert until(lambda: not subject.processes()), f"left: {subject.processes()}"
+
+
+def test_processes_carry_the_mark() -> None:
+    """The tests above would prove nothing if processes could not be found by their mark."""
+    subject = LocalUnderTest()
+    found = []
+    running = subject.make().run([ScheduledJob(job=make_job(RIGHT))])
+    for _ in running:
+        found = subject.processes()
+    assert len(found) >= 2, "a mother and a slot"
+    assert MARK in interpreter_target(**{MARK: "x"}).variables
+
+
+@pytest.mark.parametrize(
+    ("python", "words"), [("/nonexistent/python", "cannot be started"), ("/bin/false", "did not start")]
+)
+def test_an_interpreter_that_does_not_start_is_named(python: str, words: str) -> None:
+    """A broken environment is one sentence, not a traceback, and says how to check it."""
+    target = replace(interpreter_target(), python=Path(python))
+    with pytest.raises(MachineError, match=words) as caught:
+        execute({"one": make_job(RIGHT)}, target=target)
+    assert "bw env check interpreter" in str(caught.value)
+
+
+def test_an_unknown_tier_is_named() -> None:
+    """A job for a tier the environment does not have stops the run with the tiers it has."""
+    target = interpreter_target()
+    with pytest.raises(MachineError, match=r"'bare'.*known: other"):
+        execute({"one": make_job(RIGHT)}, target=replace(target, tiers=(replace(target.tiers[0], name="other"),)))
+
+
+def test_a_preload_that_fails_does_not_stop_the_guest() -> None:
+    """What cannot be imported beforehand is left to the answers that ask for it."""
+    record = execute({"one": make_job(RIGHT)}, target=interpreter_target(("no_such_module", "json")))["one"]
+    assert record.exit_cause is ExitCause.FINISHED
+
+
+def test_jobs_are_taken_from_any_iterable() -> None:
+    """A generator of jobs is as good as a list."""
+    scheduler = LocalScheduler(interpreter_target(), LocalOptions(workers=1))
+    jobs = (ScheduledJob(job=make_job(f"# {number}\n{RIGHT}")) for number in range(3))
+    outcomes = [record.tests[0].outcome for _, record in scheduler.run(jobs)]
+    assert outcomes == [TestOutcome.PASSED] * 3
