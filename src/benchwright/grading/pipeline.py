@@ -1,5 +1,6 @@
 """One sample's way from attempt to row; pure except for what it is handed."""
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from benchwright.core.verdicts import Reason, Verdict
 from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.base import Expectation, ScheduledJob
 from benchwright.execution.target import Target, choose_tier
-from benchwright.grading.limits import FLOOR_SECONDS, limits_for
+from benchwright.grading.limits import FLOOR_SECONDS, STUB_SECONDS, limits_for
 from benchwright.judging.function import judge, judge_no_answer
 
 
@@ -111,7 +112,10 @@ class Pipeline:
     def stub(self, problem: FunctionProblem) -> ScheduledJob:
         """The control job of the stub with an empty body."""
         answer = CodeAnswer(code=problem.calibration_stub, strategy="stub")
-        return self.job(problem, self._benchmark.assemble(problem, answer, Score.EXTRACTED))
+        scheduled = self.job(problem, self._benchmark.assemble(problem, answer, Score.EXTRACTED))
+        # All that is asked is whether it passes; tests that wait for an empty body to answer need not wait long.
+        limits = dataclasses.replace(scheduled.job.limits, wall_seconds=STUB_SECONDS, cpu_seconds=STUB_SECONDS)
+        return dataclasses.replace(scheduled, job=dataclasses.replace(scheduled.job, limits=limits))
 
 
 def _expectation(control: ControlRun | None) -> Expectation | None:
