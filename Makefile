@@ -39,10 +39,14 @@ demo: $(READY)/run
 test: $(READY)/development environments
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+# All checks run, whatever the first ones say.
 lint: $(READY)/development
-	$(BIN)/python -m ruff check
-	$(BIN)/python -m mypy
-	$(BIN)/lint-imports
+	@status=0; \
+	for check in "python -m ruff check" "python -m mypy" "lint-imports"; do \
+	    echo "$$check"; \
+	    $(BIN)/$$check || status=1; \
+	done; \
+	exit $$status
 
 bench: $(READY)/development environments
 	@for script in $$(grep -ls '^# needs: nothing' benchmarks/*.py); do \

@@ -10,6 +10,7 @@ import pytest
 
 from benchwright.cli.main import cli
 from benchwright.core.verdicts import Outcome, Reason
+from benchwright.grading.limits import FLOOR_SECONDS
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -173,3 +174,11 @@ def test_lock_has_every_package_asked_for() -> None:
     locked = {line.partition("==")[0] for line in (ROOT / "requirements" / "host.lock").read_text("utf-8").splitlines()}
     names = {re.split(r"[<>=!;\[ ]", text)[0].lower().replace("_", "-") for text in asked}
     assert names - locked == set()
+
+
+def test_floor_of_limits_is_as_documented() -> None:
+    """Where the documentation names the default of --floor-seconds, it is the real one."""
+    pages = {page.name: page.read_text("utf-8") for page in PAGES}
+    assert f"smallest CPU limit of a problem; default {FLOOR_SECONDS:g};" in pages["commands.md"]
+    assert f"at least `--floor-seconds` ({FLOOR_SECONDS:g} s)" in pages["scheduling-and-limits.md"]
+    assert f"control, at least {FLOOR_SECONDS:g} s" in pages["json.md"]

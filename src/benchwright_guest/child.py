@@ -4,7 +4,6 @@ The child is forked by a slot with all preloaded modules in memory.  Everything 
 code; a failure there is a fault of the sandbox and reported as such, never as a wrong answer.
 """
 
-import gc
 import io
 import json
 import os
@@ -59,13 +58,11 @@ def _receive_exactly(channel, count):
 def main(channel, output, prepared, work):
     """Run one job and leave the process; never returns."""
     try:
-        guard.arm(
-            prepared["witness"], channel, prepared["codes"], prepared["fingerprint"], prepared["trusted"]
-        )
+        guard.arm(prepared["witness"], channel, prepared["codes"], prepared["folders"])
         job = receive_payload(channel)
         _set_up(job, output, prepared, work)
     except BaseException as error:
-        driver.report({"kind": "setup_failed", "message": ("%s: %s" % (type(error).__name__, error))[:500]})
+        driver.report("setup_failed", {"message": ("%s: %s" % (type(error).__name__, error))[:500]})
         os._exit(SETUP_FAILED)
     missing = []
     status = 0
@@ -73,11 +70,8 @@ def main(channel, output, prepared, work):
         watched = frozenset(job["watched_modules"])
         if watched:
             sys.meta_path.append(_MissingModules(watched, missing))
-        prepared = {name: prepared[name] for name in ("known", "methods", "trusted")}
-        if hasattr(gc, "callbacks"):
-            del gc.callbacks  # code called by the collector could look into the driver's frames
         _forget_guest()
-        driver.run(job, prepared, missing)
+        driver.run(job, prepared, missing, prepared["witness"])
     except BaseException:
         # The driver itself failed: no closing frame, so this can never pass.  The traceback goes to the output.
         status = 1
@@ -122,6 +116,9 @@ def _set_up(job, output, prepared, work):
     if isolated:
         kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    if isolated:
+        # The process's own memory, environment and the like under /proc then belong to nobody it can become.
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     if isolated and prepared["seccomp"]:
         seccomp.install(prepared["seccomp"])
     _reseed()
@@ -129,7 +126,6 @@ def _set_up(job, output, prepared, work):
     for number in (signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    gc.enable()
 
 
 def _mount_private(limits, covered):

@@ -1,47 +1,24 @@
-"""What stands between an answer and the evidence: the signed channel, the fingerprint of the test machinery, tripwires.
+"""What the witness is given before an answer is loaded: the guest's own code, the fingerprint of the test machinery.
 
-Answer and tests share a process, so nothing here can stop native code that rewrites memory on purpose.  What it
-does: results leave the process as they arise and cannot be taken back; the key that signs them is held by an
-audit hook, which no Python name leads to; a report is accepted only from the driver's own frames; the machinery
-the tests stand on is compared with its state before the answer was loaded; looking for the hook (``gc``, memory)
-raises an audit event that the hook itself sees and reports first.  See docs/explanation/trust.md.
+Answer and tests share a process, so nothing can stop native code that rewrites memory on purpose.  What the
+witness (:file:`witness.c`) does with these tables, and what it cannot do, is in docs/explanation/trust.md.
 """
 
+import asyncio
 import builtins
 import ctypes
-import hashlib
-import os
 import sys
-import threading
+import sysconfig
 import types
 import unittest
 import unittest.case
 import unittest.mock
 
-from . import frames
-
 REPORT = "benchwright.report"
-INTERFERENCE, OBSERVATION = "interference", "observation"
 
-# Audit events that an honest answer has no use for, and what to call them.  Only calls made directly by code
-# that is not part of the environment count.
-_TRIPWIRES = {
-    "gc.get_objects": "searched the interpreter's objects (gc.get_objects)",
-    "gc.get_referrers": "searched the interpreter's objects (gc.get_referrers)",
-    "gc.get_referents": "searched the interpreter's objects (gc.get_referents)",
-    "sys._current_frames": "looked at the frames of all threads",
-    "sys.settrace": "set a trace function",
-    "sys.addaudithook": "added an audit hook",
-    "ctypes.string_at": "read raw memory (ctypes.string_at)",
-    "ctypes.wstring_at": "read raw memory (ctypes.wstring_at)",
-    "ctypes.cdata": "mapped raw memory (ctypes from_address)",
-    "cpython._PySys_ClearAuditHooks": "cleared audit hooks",
-}
-_PROTECTED_ATTRIBUTES = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
-_MEMORY_FILES = ("/mem", "/pagemap", "/syscall")
-
-_NUMPY_NAMES = ("allclose", "isclose", "array_equal", "array_equiv", "all", "any", "abs", "round", "isnan")
-_PANDAS_TESTING = ("assert_frame_equal", "assert_series_equal", "assert_index_equal", "assert_equal")
+_INNER_DEPTH = 2
+"""How far functions named by the tests are followed into the globals they use."""
+_MAX_ROWS = 1500
 
 
 def guest_code(modules):
@@ -64,169 +41,131 @@ def guest_code(modules):
 
 
 def fingerprint():
-    """The machinery tests stand on, as ``(label, live mapping, key, value)`` rows; taken before forking."""
-    rows = [("builtins", vars(builtins), _items(vars(builtins), skip=("_", "__debug__")))]
+    """The machinery every test stands on, as ``(label, live mapping, key, value)`` rows; taken before forking."""
+    rows = [("builtins", vars(builtins), key, value) for key, value in vars(builtins).items() if key != "_"]
     for owner in (unittest.case.TestCase, unittest.case._AssertRaisesContext, unittest.case._BaseTestCaseContext):
-        rows.append(("unittest." + owner.__name__, vars(owner), _items(vars(owner))))
+        rows += _class_rows(owner)
     for owner in (
         unittest.mock.NonCallableMock, unittest.mock.CallableMixin, unittest.mock.MagicMixin,
         unittest.mock._patch, unittest.mock._Call, unittest.mock._CallList, unittest.mock._ANY,
     ):  # fmt: skip
-        rows.append(("unittest.mock." + owner.__name__, vars(owner), _items(vars(owner))))
+        rows += _class_rows(owner)
+    rows += [("unittest.mock.patch", vars(unittest.mock.patch), k, v) for k, v in vars(unittest.mock.patch).items()]
     for module in (unittest, unittest.case, unittest.mock):
-        rows.append((module.__name__, vars(module), _items(vars(module), callables=True)))
-    for name, keys in (("numpy", _NUMPY_NAMES), ("numpy.testing", None), ("pandas.testing", _PANDAS_TESTING)):
-        module = sys.modules.get(name)
-        if module is not None:
-            chosen = [k for k in vars(module) if k.startswith("assert")] if keys is None else keys
-            rows.append((name, vars(module), tuple((k, vars(module)[k]) for k in chosen if k in vars(module))))
-    modules = tuple((n, sys.modules[n]) for n in ("builtins", "sys", "unittest", "unittest.case", "unittest.mock"))
-    rows.append(("sys.modules", sys.modules, modules))
-    return flat_rows(rows)
+        rows += [(module.__name__, vars(module), k, v) for k, v in vars(module).items() if callable(v)]
+    for name in ("builtins", "sys", "unittest", "unittest.case", "unittest.mock"):
+        rows.append(("sys.modules", sys.modules, name, sys.modules[name]))
+    for name in ("gettrace", "settrace", "getprofile", "setprofile", "audit", "addaudithook"):
+        rows.append(("sys", vars(sys), name, vars(sys)[name]))
+    return tuple(rows)
 
 
-def flat_rows(groups):
-    """``(label, mapping, items)`` groups as one row per item."""
-    return tuple((label, mapping, key, value) for label, mapping, items in groups for key, value in items)
+def module_rows(modules):
+    """Rows for every name of the guest's modules and their classes."""
+    rows = []
+    for module in modules:
+        rows += [("benchwright_guest", vars(module), key, value) for key, value in vars(module).items()]
+        rows += [row for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__
+                 for row in _class_rows(v)]  # fmt: skip
+    return tuple(rows)
 
 
-def _items(mapping, skip=(), callables=False):
-    return tuple(
-        (key, value)
-        for key, value in mapping.items()
-        if key not in skip and not key.startswith("__abc") and (callable(value) or not callables)
-    )
+def sizes(modules):
+    """``(label, live mapping, number of entries as text)``: a name added to a module would hide a builtin."""
+    return tuple(("benchwright_guest", vars(module), str(len(vars(module)))) for module in modules)
+
+
+def reference_rows(names):
+    """Rows for library functions that the test source names, such as ``os.path.exists``, as far as they are loaded.
+
+    A function is followed into the globals it uses, a class into its methods: replacing ``isclose`` inside numpy
+    serves a forger as well as replacing ``numpy.allclose``.
+    """
+    rows = []
+    for name in names:
+        owner, attribute, value = _resolve(name)
+        if owner is None or not callable(value) or len(rows) > _MAX_ROWS:
+            continue
+        rows.append((name, vars(owner), attribute, value))
+        if isinstance(value, type):
+            rows += _class_rows(value)
+        rows += _inner_rows(value, _INNER_DEPTH)
+    return tuple(rows)
+
+
+def _resolve(name):
+    parts = name.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        owner = sys.modules.get(".".join(parts[:cut]))
+        if isinstance(owner, types.ModuleType):
+            for part in parts[cut:-1]:
+                owner = vars(owner).get(part) if hasattr(owner, "__dict__") else None
+            if not hasattr(owner, "__dict__") or parts[-1] not in vars(owner):
+                return None, None, None
+            return owner, parts[-1], vars(owner)[parts[-1]]
+    return None, None, None
+
+
+def _class_rows(owner):
+    label = "%s.%s" % (owner.__module__, owner.__name__)
+    return [(label, vars(owner), k, v) for k, v in vars(owner).items() if callable(v) and not k.startswith("__abc")]
+
+
+def _inner_rows(function, depth):
+    rows = []
+    if depth and isinstance(function, types.FunctionType):
+        inner = getattr(function, "__wrapped__", None)
+        rows += _inner_rows(inner, depth) if inner is not None else []
+        for name in function.__code__.co_names:
+            value = function.__globals__.get(name)
+            if isinstance(value, types.FunctionType):
+                rows.append((function.__module__ or "?", function.__globals__, name, value))
+                rows += _inner_rows(value, depth - 1)
+    return rows
 
 
 def known_types():
-    """Identities of all classes alive now, so that later ones can be told apart."""
-    seen = set()
+    """Identities of all classes alive now, and the classes themselves.
+
+    They must be kept alive: a new class must not come to stand at the address of one that is gone.
+    """
+    seen = {}
     stack = [object]
     while stack:
         for child in type.__subclasses__(stack.pop()):
             if id(child) not in seen:
-                seen.add(id(child))
+                seen[id(child)] = child
                 stack.append(child)
-    return frozenset(seen)
+    return frozenset(seen), tuple(seen.values())
 
 
-def arm(library, channel, codes, rows, trusted):
-    """Start to watch in a child and be ready to sign; the key is the first thing the host has put on the channel.
+def library_folders(readable):
+    """``(standard library folders, other folders of the environment)``, each with a slash at the end."""
+    stdlib = {sysconfig.get_paths()[name] + "/" for name in ("stdlib", "platstdlib")}
+    libraries = {sysconfig.get_paths()[name] + "/" for name in ("purelib", "platlib")}
+    libraries |= {folder for folder in readable if not any(path.startswith(folder) for path in stdlib)}
+    return tuple(sorted(stdlib)), tuple(sorted(libraries))
 
-    After this call ``sys.audit(REPORT, payload)`` from the driver's own frames sends a signed frame; from anywhere
-    else it sends an interference note.
 
-    Args:
-        library: The witness (a ``ctypes.PyDLL``), or None where there was no C compiler: the same rules are then
-            kept by a Python hook, whose key an answer that knows this code could find.
-        channel: The private channel's descriptor.
-        codes: Code objects of the guest.
-        rows: Result of :func:`fingerprint`.
-        trusted: Folders of the environment; code from files below them may trip wires.
+def load_library(path):
+    """The witness, with its functions declared; raises OSError when it does not fit this interpreter."""
+    library = ctypes.PyDLL(path)
+    anything, number = ctypes.py_object, ctypes.c_int
+    library.bw_arm.argtypes = (number, anything, anything)
+    library.bw_plan.argtypes = (anything, anything, anything, anything, anything, number)
+    library.bw_run.argtypes = (anything, anything, anything)
+    library.bw_close.argtypes = (anything,)
+    library.bw_note.argtypes = (anything,)
+    library.bw_take.restype = anything
+    return library
+
+
+def arm(library, channel, codes, folders):
+    """Start to watch in a child; the key is the first thing the host has put on the channel.
+
+    After this call ``sys.audit(REPORT, kind, fields)`` from the guest's own frames sends a signed frame of one of the
+    harmless kinds; from anywhere else it sends an interference note.
     """
-    codes = tuple({id(code): code for code in codes}.values())
-    if library is None:
-        _install_python_hook(channel, os.read(channel, frames.KEY_BYTES), codes, rows, trusted)
-    elif library.bw_arm(channel, ctypes.py_object(codes), ctypes.py_object(rows), ctypes.py_object(trusted)):
+    fixed = (*folders, types.FunctionType, unittest.TestCase, unittest.SkipTest, builtins, asyncio.run)
+    if library.bw_arm(channel, tuple({id(code): code for code in codes}.values()), fixed):
         raise OSError("the witness could not be armed")
-
-
-def _install_python_hook(descriptor, key, codes, rows, trusted_prefixes):
-    # Everything the hook needs is a local of this frame: module globals and builtins can be replaced by an
-    # answer, cells of a function that nothing refers to cannot be reached without tripping a wire.
-    write, getpid, getframe, ident = os.write, os.getpid, sys._getframe, threading.get_ident
-    gettrace, getprofile = sys.gettrace, sys.getprofile
-    blake2b, pack_length, pack_sequence = hashlib.blake2b, frames.HEADER.pack, frames.SEQUENCE.pack
-    code_ids = frozenset(id(code) for code in codes)
-    keep_alive = tuple(codes)
-    main_thread, main_pid = ident(), getpid()
-    signature_bytes = frames.SIGNATURE_BYTES
-    sequence = [0]
-    noted = set()
-    tripwires, protected, memory_files = _TRIPWIRES, _PROTECTED_ATTRIBUTES, _MEMORY_FILES
-    report_event, function_type = REPORT, types.FunctionType
-    identity, length, is_instance, text_type, tuple_type = id, len, isinstance, str, tuple
-    any_error = BaseException
-
-    def send(text):
-        payload = text.encode("utf-8", "backslashreplace")
-        signature = blake2b(pack_sequence(sequence[0]) + payload, key=key, digest_size=signature_bytes).digest()
-        sequence[0] += 1
-        data = pack_length(length(payload)) + signature + payload
-        while data:
-            data = data[write(descriptor, data) :]
-
-    def note(level, what):
-        if what not in noted:
-            noted.add(what)
-            what = "".join(c if c.isalnum() or c in " .,:()_/-" else "?" for c in what)
-            send('{"kind":"note","level":"%s","what":"%s"}' % (level, what))
-
-    def only_driver(frame):
-        while frame is not None:
-            if identity(frame.f_code) not in code_ids:
-                return False
-            frame = frame.f_back
-        return True
-
-    def compare():
-        for label, mapping, name, value in rows:
-            if mapping.get(name) is not value:
-                note("interference", "%s.%s was replaced" % (label, name))
-        if gettrace() is not None:
-            note("interference", "a trace function was left in place")
-        profile = getprofile()
-        if is_instance(profile, function_type):
-            note("interference", "a profile function was left in place")
-
-    def from_environment(frame):
-        name = frame.f_code.co_filename
-        return identity(frame.f_code) in code_ids or name.startswith((*trusted_prefixes, "<frozen"))
-
-    def hook(event, arguments):
-        if event == report_event:
-            # The report is delivered by the driver alone, on the main thread, with no foreign frame below it.
-            genuine = ident() == main_thread and getpid() == main_pid and only_driver(getframe(2))
-            if genuine:
-                compare()
-                send(arguments[0])
-            else:
-                note("interference", "a report came from outside the driver")
-        elif event in tripwires:
-            frame = getframe(2)
-            if not from_environment(frame):
-                note("interference", tripwires[event])
-        elif event == "object.__setattr__":
-            if arguments[1] in protected and not from_environment(getframe(2)):
-                changed = getattr(arguments[0], "__code__", None)
-                name = changed.co_filename if changed is not None else ""
-                if name == "tests.py" or identity(changed) in code_ids or name.startswith(trusted_prefixes):
-                    note("interference", "changed %s of a function" % arguments[1])
-        elif event == "open":
-            path = arguments[0]
-            if is_instance(path, text_type) and path.startswith("/proc/") and path.endswith(memory_files):
-                note("interference", "opened %s" % path)
-        elif event == "import":
-            if arguments[0] == "gc":
-                note("interference", "imported gc anew")
-        elif event == "compile":
-            name = arguments[1] if is_instance(arguments, tuple_type) and length(arguments) > 1 else None
-            borrowed = is_instance(name, text_type) and name.startswith(trusted_prefixes)
-            if borrowed and not from_environment(getframe(2)):
-                note("interference", "compiled code under the name of an environment file")
-        elif event == "ctypes.dlsym":
-            symbol = arguments[1]
-            inner = is_instance(symbol, text_type) and symbol.startswith(("Py", "_Py"))
-            if inner and not from_environment(getframe(2)):
-                note("interference", "looked up interpreter symbol %s" % symbol)
-
-    def guarded_hook(event, arguments):
-        try:
-            hook(event, arguments)
-        except any_error:
-            if event == report_event:
-                raise
-
-    assert keep_alive
-    sys.addaudithook(guarded_hook)
-

@@ -5,7 +5,6 @@ socket.  First message in: the configuration.  First message out: ``ready`` or `
 is a request for a slot with one descriptor, the slot's own socket.
 """
 
-import ctypes
 import gc
 import importlib
 import json
@@ -61,8 +60,6 @@ def _preload(names):
 def _prepare(config):
     modules = [sys.modules[__name__], child, driver, frames, guard, kernel, machinery, rootfs, seccomp, slot]
     prefixes = {os.path.realpath(path) + "/" for path in config["readable"]} | {sys.prefix + "/", sys.base_prefix + "/"}
-    package = os.path.dirname(os.path.abspath(__file__)) + "/"
-    methods = machinery.private_methods()
     prepared = {
         "isolation": config["isolation"],
         "variables": config["variables"],
@@ -70,15 +67,16 @@ def _prepare(config):
         "memory_by_cgroup": config["memory_by_cgroup"],
         "process_base": config["process_base"],
         "codes": guard.guest_code(modules) + _entry_code(),
-        "methods": methods,
-        "known": guard.known_types(),
-        "trusted": tuple(sorted(prefixes | {package})),
+        "methods": machinery.private_methods(),
+        "trusted": tuple(sorted(prefixes)),
+        "folders": guard.library_folders(sorted(prefixes)),
+        "sizes": guard.sizes((driver, machinery)),
         "covered": rootfs.covered(config["readable"]),
-        "witness": ctypes.PyDLL(config["witness"]) if config["witness"] else None,
+        "witness": guard.load_library(config["witness"]),
     }
     # The loop that runs tests, and the private assertions, belong to the machinery as well.
-    own = [("benchwright_guest", vars(module), tuple(vars(module).items())) for module in (driver, machinery)]
-    prepared["fingerprint"] = guard.fingerprint() + guard.flat_rows(own)
+    prepared["fingerprint"] = guard.fingerprint() + guard.module_rows((driver, machinery))
+    prepared["known"], prepared["known_classes"] = guard.known_types()
     prepared["resident"], prepared["data_base"] = _own_memory()
     return prepared
 

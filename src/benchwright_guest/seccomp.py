@@ -13,6 +13,7 @@ from . import kernel
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
+_PRCTL = {"x86_64": 157, "aarch64": 167}
 _EPERM, _ENOSYS = 1, 38
 
 # name: (x86_64, aarch64); numbers from the kernel's syscall tables
@@ -60,6 +61,10 @@ def program(machine):
     for numbers in _DENIED.values():
         body += [_instruction(_JEQ, numbers[column], 0, 1), _instruction(_RET, _ERRNO | _EPERM)]
     body += [
+        _instruction(_JEQ, _PRCTL[machine], 0, 3),
+        _instruction(_LD_ABS, _OFFSET_ARGUMENT),
+        _instruction(_JEQ, kernel.PR_SET_DUMPABLE, 0, 4),  # else allowed
+        _instruction(_RET, _ERRNO | _EPERM),
         _instruction(_JEQ, _CLONE[machine], 0, 3),
         _instruction(_LD_ABS, _OFFSET_ARGUMENT),
         _instruction(_JSET, kernel.NEW_NAMESPACES, 0, 1),

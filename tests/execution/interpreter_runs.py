@@ -124,7 +124,7 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
 
 
 def _environment(pid: int) -> bytes:

@@ -133,6 +133,25 @@ def test_an_interpreter_that_does_not_start_is_named(python: str, words: str) ->
     assert "bw env check interpreter" in str(caught.value)
 
 
+def test_a_guest_that_says_much_while_it_starts_does_not_hang(tmp_path: Path) -> None:
+    """Libraries may write any amount to standard error while they are imported."""
+    wrapper = tmp_path / "python"
+    wrapper.write_text(f'#!/bin/sh\nhead -c 300000 /dev/zero >&2\nexec {sys.executable} "$@"\n')
+    wrapper.chmod(0o755)
+    record = execute({"one": make_job(RIGHT)}, target=replace(interpreter_target(), python=wrapper))["one"]
+    assert record.exit_cause is ExitCause.FINISHED
+
+
+def test_the_last_words_of_a_guest_that_does_not_start_are_kept(tmp_path: Path) -> None:
+    """What it wrote to standard error is in the message, clipped."""
+    wrapper = tmp_path / "python"
+    wrapper.write_text("#!/bin/sh\nhead -c 300000 /dev/zero >&2\necho no such library >&2\nexit 1\n")
+    wrapper.chmod(0o755)
+    with pytest.raises(MachineError, match="no such library") as caught:
+        execute({"one": make_job(RIGHT)}, target=replace(interpreter_target(), python=wrapper))
+    assert len(str(caught.value)) < 1000
+
+
 def test_an_unknown_tier_is_named() -> None:
     """A job for a tier the environment does not have stops the run with the tiers it has."""
     target = interpreter_target()

@@ -43,12 +43,20 @@ BODIES = {
     "cleanup fails": ["self.addCleanup(int, 'x')", "self.assertEqual(task_func(1), 2)"],
     "cleanup asserts": ["self.addCleanup(self.fail, 'late')"],
     "cleanup after failure": ["self.addCleanup(int, 'x')", "self.assertEqual(task_func(1), 3)"],
-    "cleanup order": ["seen = []", "self.addCleanup(lambda: self.assertEqual(seen, [1]))", "self.addCleanup(seen.append, 1)"],
+    "cleanup order": [
+        "seen = []",
+        "self.addCleanup(lambda: self.assertEqual(seen, [1]))",
+        "self.addCleanup(seen.append, 1)",
+    ],
     "regex": ["with self.assertRaisesRegex(ValueError, 'invalid'):", "    int('x')"],
     "message": ["self.assertTrue(task_func(1) == 3, 'because')"],
     "warns": ["with self.assertWarns(UserWarning):", "    import warnings", "    warnings.warn('w', UserWarning)"],
-    "logs": ["import logging", "with self.assertLogs() as caught:", "    logging.getLogger('a').warning('hello')",
-             "self.assertEqual(len(caught.output), 1)"],
+    "logs": [
+        "import logging",
+        "with self.assertLogs() as caught:",
+        "    logging.getLogger('a').warning('hello')",
+        "self.assertEqual(len(caught.output), 1)",
+    ],
     "no logs": ["with self.assertLogs():", "    pass"],
     "attribute": ["self.assertEqual(self.value, 5)"],
     "own method": ["self.check(2)"],
@@ -61,15 +69,32 @@ BODIES = {
     "count": ["self.assertCountEqual([3, 1, 2], (1, 2, 3))"],
     "long difference": ["self.assertEqual('a' * 5000, 'a' * 4999 + 'b')"],
     "id": ["self.assertTrue(self.id().endswith('TestCases.' + self._testMethodName))"],
-    "exception": ["with self.assertRaises(ValueError) as caught:", "    int('x')", "self.assertIn('x', str(caught.exception))"],
-}  # fmt: skip
-DECORATORS = ["@unittest.skip('no')", "@unittest.skipIf(True, 'no')", "@unittest.skipIf(False, 'no')",
-              "@unittest.expectedFailure"]  # fmt: skip
-SET_UP = [["self.value = 5"]] * 6 + [["pass"], ["raise OSError('no')"], ["self.fail('no')"], ["self.skipTest('no')"],
-                                     ["self.value = 5", "self.addCleanup(int, 'x')"], ["self.value = 5", "self.addCleanup(list)"]]  # fmt: skip
+    "exception": [
+        "with self.assertRaises(ValueError) as caught:",
+        "    int('x')",
+        "self.assertIn('x', str(caught.exception))",
+    ],
+}
+DECORATORS = [
+    "@unittest.skip('no')",
+    "@unittest.skipIf(True, 'no')",
+    "@unittest.skipIf(False, 'no')",
+    "@unittest.expectedFailure",
+]
+SET_UP = [["self.value = 5"]] * 6 + [
+    ["pass"],
+    ["raise OSError('no')"],
+    ["self.fail('no')"],
+    ["self.skipTest('no')"],
+    ["self.value = 5", "self.addCleanup(int, 'x')"],
+    ["self.value = 5", "self.addCleanup(list)"],
+]
 TEAR_DOWN = [["pass"]] * 6 + [["raise OSError('no')"], ["self.assertEqual(1, 2)"], ["self.skipTest('late')"]]
-SET_UP_CLASS = [["cls.value = 5"]] * 6 + [["raise OSError('no')"], ["raise unittest.SkipTest('no')"],
-                                          ["cls.addClassCleanup(list)"]]  # fmt: skip
+SET_UP_CLASS = [["cls.value = 5"]] * 6 + [
+    ["raise OSError('no')"],
+    ["raise unittest.SkipTest('no')"],
+    ["cls.addClassCleanup(list)"],
+]
 MODULE = [None] * 8 + [["pass"], ["raise OSError('no')"], ["raise unittest.SkipTest('no')"]]
 
 
@@ -105,9 +130,9 @@ def compared() -> list[tuple[str, Events, ExecutionRecord]]:
     """Each source with what unittest says and what the guest says."""
     chance = random.Random(SEED)
     single = [
-        f"import unittest\nclass TestCases(unittest.TestCase):\n    value = 5\n"
-        f"    def check(self, expected):\n        self.assertEqual(task_func(1), expected)\n"
-        f"    def test_it(self):\n" + "\n".join(indented(body, 2)) + "\n"
+        "import unittest\nclass TestCases(unittest.TestCase):\n    value = 5\n"
+        "    def check(self, expected):\n        self.assertEqual(task_func(1), expected)\n"
+        "    def test_it(self):\n" + "\n".join(indented(body, 2)) + "\n"
         for body in BODIES.values()
     ]
     sources = list(dict.fromkeys([*single, *(make_class(chance) for _ in range(CLASSES))]))
@@ -133,9 +158,7 @@ def expected_of(test: str, events: Events) -> set[str]:
     raise AssertionError(f"unittest says nothing of {test}: {events}")
 
 
-def test_every_test_has_the_result_unittest_gives_it(
-    compared: list[tuple[str, Events, ExecutionRecord]]
-) -> None:
+def test_every_test_has_the_result_unittest_gives_it(compared: list[tuple[str, Events, ExecutionRecord]]) -> None:
     """Fixtures, cleanups, sub-tests, skips and expected failures mean what they mean to unittest.
 
     Where unittest reports several things about one test (a failure, then an error while cleaning up), the guest

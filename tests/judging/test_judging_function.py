@@ -35,7 +35,9 @@ PLAN = TestPlan(
 IDS = tuple(test.id for test in PLAN.tests)
 
 
-def result(test_id: str, outcome: TestOutcome = TestOutcome.PASSED, exception: str = "", message: str = "") -> TestResult:
+def result(
+    test_id: str, outcome: TestOutcome = TestOutcome.PASSED, exception: str = "", message: str = ""
+) -> TestResult:
     """What one test did."""
     return TestResult(id=test_id, outcome=outcome, seconds=0.01, exception=exception, message=message)
 
@@ -70,55 +72,193 @@ NOT_RUN, EXCEPTION = Reason.TESTS_NOT_RUN, Reason.EXCEPTION
 CASES: list[tuple[str, dict[str, Any], Outcome, Reason, str]] = [
     ("everything passed", {}, Outcome.PASSED, Reason.ALL_TESTS_PASSED, "3 of 3 tests passed"),
     ("order of reports", {"tests": PASSED[::-1]}, Outcome.PASSED, Reason.ALL_TESTS_PASSED, "3 of 3"),
-    ("lost", {"exit_cause": ExitCause.LOST, "lost_reason": "broke", "tests": ()}, Outcome.FAULT, Reason.SANDBOX_LOST, "broke"),
+    (
+        "lost",
+        {"exit_cause": ExitCause.LOST, "lost_reason": "broke", "tests": ()},
+        Outcome.FAULT,
+        Reason.SANDBOX_LOST,
+        "broke",
+    ),
     ("lost although all passed", {"exit_cause": ExitCause.LOST}, Outcome.FAULT, Reason.SANDBOX_LOST, ""),
     ("interference", {"interference": ("patched", "more")}, Outcome.FAILED, Reason.TAMPERED, "patched"),
     ("protocol", {"protocol_errors": ("frame 2 is not signed",)}, Outcome.FAILED, Reason.TAMPERED, "frame 2"),
     ("stranger", {"tests": (*PASSED, result("TestCases.test_z"))}, Outcome.FAILED, Reason.TAMPERED, "test_z"),
-    ("interference before limit", {"interference": ("patched",), "exit_cause": ExitCause.WALL_TIME}, Outcome.FAILED, Reason.TAMPERED, ""),
-    ("wall", {"exit_cause": ExitCause.WALL_TIME, "tests": PASSED[:1]}, Outcome.OVER_LIMIT, Reason.WALL_TIME, "1 of 3 tests done"),
+    (
+        "interference before limit",
+        {"interference": ("patched",), "exit_cause": ExitCause.WALL_TIME},
+        Outcome.FAILED,
+        Reason.TAMPERED,
+        "",
+    ),
+    (
+        "wall",
+        {"exit_cause": ExitCause.WALL_TIME, "tests": PASSED[:1]},
+        Outcome.OVER_LIMIT,
+        Reason.WALL_TIME,
+        "1 of 3 tests done",
+    ),
     ("wall after all passed", {"exit_cause": ExitCause.WALL_TIME}, Outcome.OVER_LIMIT, Reason.WALL_TIME, "3 of 3"),
     ("cpu", {"exit_cause": ExitCause.CPU_TIME, "tests": ()}, Outcome.OVER_LIMIT, Reason.CPU_TIME, "cpu time"),
     ("memory", {"exit_cause": ExitCause.MEMORY, "tests": ()}, Outcome.OVER_LIMIT, Reason.MEMORY, "memory"),
     ("output", {"exit_cause": ExitCause.OUTPUT, "tests": ()}, Outcome.OVER_LIMIT, Reason.OUTPUT, "output"),
-    ("limit before failure", {"exit_cause": ExitCause.WALL_TIME, "tests": broken(TestOutcome.FAILED)}, Outcome.OVER_LIMIT, Reason.WALL_TIME, ""),
-    ("assertion", {"tests": broken(TestOutcome.FAILED, "AssertionError", "Traceback\nAssertionError: 1 != 2\n")},
-     Outcome.FAILED, Reason.ASSERTION, "TestCases.test_a: AssertionError: 1 != 2"),
-    ("error", {"tests": broken(TestOutcome.ERROR, "KeyError", "Traceback\nKeyError: 'x'")}, Outcome.FAILED, EXCEPTION, "KeyError: 'x'"),
-    ("exit in a test", {"tests": broken(TestOutcome.ERROR, "SystemExit", "SystemExit: 0")}, Outcome.FAILED, NOT_RUN, "SystemExit"),
-    ("interrupt in a test", {"tests": broken(TestOutcome.ERROR, "KeyboardInterrupt")}, Outcome.FAILED, NOT_RUN, "error"),
-    ("unplanned skip", {"tests": broken(TestOutcome.SKIPPED, "SkipTest", "SkipTest: no")}, Outcome.FAILED, Reason.TESTS_SKIPPED, "SkipTest"),
-    ("planned skip", {"tests": broken(TestOutcome.SKIPPED, index=2)}, Outcome.PASSED, Reason.ALL_TESTS_PASSED, "3 of 3"),
-    ("planned expected failure", {"tests": broken(TestOutcome.EXPECTED_FAILURE, index=2)}, Outcome.PASSED, Reason.ALL_TESTS_PASSED, ""),
-    ("unplanned expected failure", {"tests": broken(TestOutcome.EXPECTED_FAILURE)}, Outcome.FAILED, EXCEPTION, "expected_failure"),
-    ("unexpected success", {"tests": broken(TestOutcome.UNEXPECTED_SUCCESS, index=2)}, Outcome.FAILED, EXCEPTION, "unexpected_success"),
-    ("first complaint in plan order", {"tests": (result(IDS[1], TestOutcome.ERROR, "KeyError"), result(IDS[0], TestOutcome.FAILED), PASSED[2])},
-     Outcome.FAILED, Reason.ASSERTION, "test_a"),
+    (
+        "limit before failure",
+        {"exit_cause": ExitCause.WALL_TIME, "tests": broken(TestOutcome.FAILED)},
+        Outcome.OVER_LIMIT,
+        Reason.WALL_TIME,
+        "",
+    ),
+    (
+        "assertion",
+        {"tests": broken(TestOutcome.FAILED, "AssertionError", "Traceback\nAssertionError: 1 != 2\n")},
+        Outcome.FAILED,
+        Reason.ASSERTION,
+        "TestCases.test_a: AssertionError: 1 != 2",
+    ),
+    (
+        "error",
+        {"tests": broken(TestOutcome.ERROR, "KeyError", "Traceback\nKeyError: 'x'")},
+        Outcome.FAILED,
+        EXCEPTION,
+        "KeyError: 'x'",
+    ),
+    (
+        "exit in a test",
+        {"tests": broken(TestOutcome.ERROR, "SystemExit", "SystemExit: 0")},
+        Outcome.FAILED,
+        NOT_RUN,
+        "SystemExit",
+    ),
+    (
+        "interrupt in a test",
+        {"tests": broken(TestOutcome.ERROR, "KeyboardInterrupt")},
+        Outcome.FAILED,
+        NOT_RUN,
+        "error",
+    ),
+    (
+        "unplanned skip",
+        {"tests": broken(TestOutcome.SKIPPED, "SkipTest", "SkipTest: no")},
+        Outcome.FAILED,
+        Reason.TESTS_SKIPPED,
+        "SkipTest",
+    ),
+    (
+        "planned skip",
+        {"tests": broken(TestOutcome.SKIPPED, index=2)},
+        Outcome.PASSED,
+        Reason.ALL_TESTS_PASSED,
+        "3 of 3",
+    ),
+    (
+        "planned expected failure",
+        {"tests": broken(TestOutcome.EXPECTED_FAILURE, index=2)},
+        Outcome.PASSED,
+        Reason.ALL_TESTS_PASSED,
+        "",
+    ),
+    (
+        "unplanned expected failure",
+        {"tests": broken(TestOutcome.EXPECTED_FAILURE)},
+        Outcome.FAILED,
+        EXCEPTION,
+        "expected_failure",
+    ),
+    (
+        "unexpected success",
+        {"tests": broken(TestOutcome.UNEXPECTED_SUCCESS, index=2)},
+        Outcome.FAILED,
+        EXCEPTION,
+        "unexpected_success",
+    ),
+    (
+        "first complaint in plan order",
+        {"tests": (result(IDS[1], TestOutcome.ERROR, "KeyError"), result(IDS[0], TestOutcome.FAILED), PASSED[2])},
+        Outcome.FAILED,
+        Reason.ASSERTION,
+        "test_a",
+    ),
     ("not all ran", {"tests": PASSED[:2]}, Outcome.FAILED, NOT_RUN, "1 of 3"),
     ("early exit", {"exit_cause": ExitCause.EXITED, "tests": ()}, Outcome.FAILED, NOT_RUN, "3 of 3"),
-    ("failed, then left", {"exit_cause": ExitCause.EXITED, "tests": broken(TestOutcome.FAILED)[:1]}, Outcome.FAILED, Reason.ASSERTION, ""),
+    (
+        "failed, then left",
+        {"exit_cause": ExitCause.EXITED, "tests": broken(TestOutcome.FAILED)[:1]},
+        Outcome.FAILED,
+        Reason.ASSERTION,
+        "",
+    ),
     ("no closing frame", {"exit_cause": ExitCause.EXITED, "exit_status": 3}, Outcome.FAILED, NOT_RUN, "status 3"),
-    ("crash", {"exit_cause": ExitCause.SIGNAL, "exit_status": -11, "tests": PASSED[:1]}, Outcome.FAILED, Reason.CRASHED, "signal 11"),
-    ("crash after all passed", {"exit_cause": ExitCause.SIGNAL, "exit_status": -6}, Outcome.FAILED, Reason.CRASHED, "signal 6"),
-    ("fixture", {"facts": (("tier", "bare"), ("fixture", "tearDownClass: OSError: no"))}, Outcome.FAILED, EXCEPTION, "tearDownClass"),
+    (
+        "crash",
+        {"exit_cause": ExitCause.SIGNAL, "exit_status": -11, "tests": PASSED[:1]},
+        Outcome.FAILED,
+        Reason.CRASHED,
+        "signal 11",
+    ),
+    (
+        "crash after all passed",
+        {"exit_cause": ExitCause.SIGNAL, "exit_status": -6},
+        Outcome.FAILED,
+        Reason.CRASHED,
+        "signal 6",
+    ),
+    (
+        "fixture",
+        {"facts": (("tier", "bare"), ("fixture", "tearDownClass: OSError: no"))},
+        Outcome.FAILED,
+        EXCEPTION,
+        "tearDownClass",
+    ),
     ("entry point", load_error("entry_point", "NameError"), Outcome.UNUSABLE, Reason.ENTRY_POINT_MISSING, "NameError"),
     ("syntax", load_error("answer", "SyntaxError", 7), Outcome.UNUSABLE, Reason.SYNTAX_ERROR, "line 7: "),
     ("indentation", load_error("answer", "IndentationError", 2), Outcome.UNUSABLE, Reason.SYNTAX_ERROR, "line 2: "),
     ("tabs", load_error("answer", "TabError", 2), Outcome.UNUSABLE, Reason.SYNTAX_ERROR, ""),
     ("syntax of the tests", load_error("tests", "SyntaxError", 1), Outcome.FAILED, EXCEPTION, "while loading"),
     ("exit while loading", load_error("answer", "SystemExit", 3), Outcome.FAILED, NOT_RUN, "SystemExit"),
-    ("interrupt while loading", load_error("answer", "KeyboardInterrupt"), Outcome.FAILED, NOT_RUN, "KeyboardInterrupt"),
+    (
+        "interrupt while loading",
+        load_error("answer", "KeyboardInterrupt"),
+        Outcome.FAILED,
+        NOT_RUN,
+        "KeyboardInterrupt",
+    ),
     ("skip while loading", load_error("answer", "SkipTest"), Outcome.FAILED, Reason.TESTS_SKIPPED, "SkipTest"),
-    ("error while loading", load_error("answer", "ValueError", 4), Outcome.FAILED, EXCEPTION, "while loading, line 4: ValueError"),
+    (
+        "error while loading",
+        load_error("answer", "ValueError", 4),
+        Outcome.FAILED,
+        EXCEPTION,
+        "while loading, line 4: ValueError",
+    ),
     ("import while loading", load_error("answer", "ModuleNotFoundError", 1, "nosuch"), Outcome.FAILED, EXCEPTION, ""),
-    ("unavailable while loading", load_error("answer", "ModuleNotFoundError", 1, "torch"), Outcome.FAULT, Reason.LIBRARY_UNAVAILABLE, "torch"),
-    ("unavailable in a test", {"tests": broken(TestOutcome.ERROR, "ImportError"), "missing_modules": ("torch",)}, Outcome.FAULT, Reason.LIBRARY_UNAVAILABLE, "torch"),
+    (
+        "unavailable while loading",
+        load_error("answer", "ModuleNotFoundError", 1, "torch"),
+        Outcome.FAULT,
+        Reason.LIBRARY_UNAVAILABLE,
+        "torch",
+    ),
+    (
+        "unavailable in a test",
+        {"tests": broken(TestOutcome.ERROR, "ImportError"), "missing_modules": ("torch",)},
+        Outcome.FAULT,
+        Reason.LIBRARY_UNAVAILABLE,
+        "torch",
+    ),
     ("unavailable, yet passed", {"missing_modules": ("torch",)}, Outcome.PASSED, Reason.ALL_TESTS_PASSED, ""),
-    ("unavailable, yet tampered", {"missing_modules": ("torch",), "interference": ("x",)}, Outcome.FAILED, Reason.TAMPERED, ""),
-]  # fmt: skip
+    (
+        "unavailable, yet tampered",
+        {"missing_modules": ("torch",), "interference": ("x",)},
+        Outcome.FAILED,
+        Reason.TAMPERED,
+        "",
+    ),
+]
 
 
-@pytest.mark.parametrize(("changes", "outcome", "reason", "words"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("changes", "outcome", "reason", "words"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_rule(changes: dict[str, Any], outcome: Outcome, reason: Reason, words: str) -> None:
     """Each kind of record has one outcome, one reason and a sentence."""
     verdict = judge(PLAN, record(**changes), frozenset({"torch"}))

@@ -90,7 +90,12 @@ def test_the_manifest_carries_its_schema(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "holds no manifest.json"), ("{", "cannot be read"), ("[]", "has schema None"), ('{"schema": 99}', "schema 99")],
+    [
+        (None, "holds no manifest.json"),
+        ("{", "cannot be read"),
+        ("[]", "has schema None"),
+        ('{"schema": 99}', "schema 99"),
+    ],
 )
 def test_a_manifest_that_cannot_be_used_is_named(tmp_path: Path, content: str | None, words: str) -> None:
     """Each flaw is one sentence with the path and what to do."""
@@ -123,9 +128,8 @@ def test_missing_files_are_named(tmp_path: Path, read: Callable[[ResultsFolder],
 def test_two_writers_exclude_each_other(tmp_path: Path) -> None:
     """The second to lock a folder is refused at once; after the first it may."""
     first, second = ResultsFolder(tmp_path / "new"), ResultsFolder(tmp_path / "new")
-    with first.locked():
-        with pytest.raises(UsageError, match="Another grading is writing"), second.locked():
-            pass
+    with first.locked(), pytest.raises(UsageError, match="Another grading is writing"), second.locked():
+        pass
     with second.locked():
         pass
 
@@ -133,7 +137,10 @@ def test_two_writers_exclude_each_other(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     """A path below a file is refused with the way out."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be written .* --out"), ResultsFolder(tmp_path / "file" / "x").locked():
+    with (
+        pytest.raises(UsageError, match=r"cannot be written .* --out"),
+        ResultsFolder(tmp_path / "file" / "x").locked(),
+    ):
         pass
 
 

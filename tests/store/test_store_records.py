@@ -110,7 +110,9 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
     """Writers that start together on a new file wait for each other; nothing is lost."""
     path = tmp_path / "r.sqlite"
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, path, f"w{n}", "60"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, path, f"w{n}", "60"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
         for n in range(4)
     ]
     for writer in writers:
@@ -127,7 +129,9 @@ def test_a_killed_writer_loses_nothing_it_had_acknowledged(tmp_path: Path) -> No
     path = tmp_path / "r.sqlite"
     chance = random.Random(3)
     for round_number in range(3):
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, path, f"r{round_number}", "100000"], stdout=subprocess.PIPE)
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, path, f"r{round_number}", "100000"], stdout=subprocess.PIPE
+        )
         assert writer.stdout is not None
         first = writer.stdout.readline()
         time.sleep(chance.random() * 0.05)
@@ -157,7 +161,7 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path, content: bytes) -> N
     """A foreign or damaged file is one sentence that says what to do."""
     path = tmp_path / "r.sqlite"
     path.write_bytes(content)
-    with pytest.raises(UsageError, match="not a record store or is damaged .* move it away"):
+    with pytest.raises(UsageError, match=r"not a record store or is damaged .* move it away"):
         RecordStore(path)
 
 

@@ -5,7 +5,16 @@ from collections.abc import Collection, Iterable, Iterator
 import pytest
 from interpreter_runs import LocalUnderTest, make_job
 
-from benchwright.core.execution import ExecutionRecord, ExitCause, Isolation, Job, Limits, Submission, TestOutcome, TestPlan
+from benchwright.core.execution import (
+    ExecutionRecord,
+    ExitCause,
+    Isolation,
+    Job,
+    Limits,
+    Submission,
+    TestOutcome,
+    TestPlan,
+)
 from benchwright.execution.schedulers.base import ScheduledJob, Scheduler
 from benchwright.testing import ScriptedScheduler, check_scheduler, finished_record, lost_record
 from benchwright.testing.schedulers import (

@@ -49,6 +49,10 @@ def read_plan(test_source: str) -> TestPlan:
         raises_skip=_mentions_skipping(tree),
         assertions=_assertions(tree),
         calls_own_tests=_calls_own_tests(tree),
+        references=_references(tree),
+        plain_bases=[_dotted(base) for base in test_class.bases] in (["unittest.TestCase"], ["TestCase"])
+        and not test_class.keywords
+        and not test_class.decorator_list,
     )
 
 
@@ -185,3 +189,32 @@ def _assertions(tree: ast.Module) -> tuple[str, ...]:
 def _calls_own_tests(tree: ast.Module) -> bool:
     """Whether anything in the source refers to a test by ``something.test…``."""
     return any(isinstance(node, ast.Attribute) and node.attr.startswith("test") for node in ast.walk(tree))
+
+
+def _references(tree: ast.Module) -> tuple[str, ...]:
+    """Dotted names of what the source uses from the modules it imports itself, sorted."""
+    aliases: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                aliases[alias.asname or top] = alias.name if alias.asname else top
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            aliases.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
+    found = {name for name in aliases.values() if "." in name}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            head, _, rest = _dotted(node).partition(".")
+            if head in aliases and rest:
+                found.add(f"{aliases[head]}.{rest}")
+    return tuple(sorted(found))
+
+
+def _dotted(node: ast.expr) -> str:
+    """``a.b.c`` of a chain of plain names, or an empty string."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = _dotted(node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return ""

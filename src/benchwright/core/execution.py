@@ -70,6 +70,10 @@ class TestPlan:
     """Names of the ``assert*`` and ``fail`` methods the source calls, sorted."""
     calls_own_tests: bool = False
     """Whether a test calls another test; then the tests cannot be hidden from the answer."""
+    references: tuple[str, ...] = ()
+    """Dotted names of library members the source uses, such as ``os.path.exists``, sorted."""
+    plain_bases: bool = False
+    """Whether ``unittest.TestCase`` is the test class's only base."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,5 +15,5 @@ def guest_package() -> Path:
 @functools.cache
 def guest_version() -> str:
     """Twelve hexadecimal digits over the guest's source files: any change of them makes results new."""
-    files = sorted(path for path in guest_package().iterdir() if path.suffix in (".py", ".c"))
+    files = sorted(path for path in guest_package().iterdir() if path.suffix in (".py", ".c", ".h"))
     return digest_of({file.name: file.read_text(encoding="utf-8") for file in files})[:12]

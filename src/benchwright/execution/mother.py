@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import subprocess
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,8 @@ class Mother:
         self._groups = groups
         self._witness = witness_library()
         self._process: subprocess.Popen[bytes] | None = None
+        # Not a pipe: nobody reads while modules are imported, and a full pipe would stop the guest for good.
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
         self._control: socket.socket | None = None
         self._slots = 0
         self.ready: dict[str, Any] = {}
@@ -48,13 +51,7 @@ class Mother:
     def facts(self) -> tuple[tuple[str, str], ...]:
         """What every record of this guest says about it."""
         method = "cgroup" if self._groups.available else "watched"
-        witness = "native" if self._witness else "python"
-        return (
-            ("python", str(self.ready.get("python", ""))),
-            ("tier", self._tier.name),
-            ("memory", method),
-            ("witness", witness),
-        )
+        return (("python", str(self.ready.get("python", ""))), ("tier", self._tier.name), ("memory", method))
 
     @property
     def alive(self) -> bool:
@@ -72,7 +69,7 @@ class Mother:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stderr=self._errors,
                 env={"PATH": os.environ.get("PATH", "/usr/bin:/bin"), **self._target.variables},
             )
         except OSError as error:
@@ -91,10 +88,12 @@ class Mother:
             data = b""
         if not data:
             self._process.kill()
-            _, errors = self._process.communicate()
+            self._process.wait()
+            self._errors.seek(0)
+            errors = self._errors.read().decode("utf-8", "replace")
             raise MachineError(
                 f"The guest for {self._target.name} ({self._tier.name}) did not start: "
-                f"{errors.decode('utf-8', 'replace').strip()[-600:] or 'no message'}; "
+                f"{errors.strip()[-600:] or 'no message'}; "
                 f"try `bw env check {self._target.name}`."
             )
         self.ready = json.loads(data)
@@ -106,7 +105,7 @@ class Mother:
             "readable": [str(path) for path in self._target.readable],
             "variables": dict(self._target.variables),
             "memory_by_cgroup": self._groups.available,
-            "witness": str(self._witness) if self._witness else None,
+            "witness": str(self._witness),
             "process_base": 0 if self._isolation is Isolation.NAMESPACE else _own_processes(),
         }
 
@@ -169,8 +168,7 @@ class Mother:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            if self._process.stderr is not None:
-                self._process.stderr.close()
+        self._errors.close()
 
 
 class Slot:
@@ -356,6 +354,8 @@ def _payload(job: Job, key: bytes, watched_modules: frozenset[str]) -> bytes:
         "may_skip": [test.id for test in job.plan.tests if test.may_skip],
         "assertions": job.plan.assertions,
         "calls_own_tests": job.plan.calls_own_tests,
+        "references": job.plan.references,
+        "plain_bases": job.plan.plain_bases,
         "watched_modules": sorted(watched_modules),
         "limits": {
             "cpu_seconds": limits.cpu_seconds,

@@ -47,6 +47,8 @@ def limits_for(control: ControlRun | None, *, official: bool, floor_seconds: flo
     waited = max(0.0, control.wall_seconds - control.cpu_seconds)
     waiting = _WAIT_FACTOR * waited + _CPU_FACTOR * control.cpu_seconds + 10.0
     wall = _step(_LADDER_SECONDS, max(1.5 * cpu, waiting))
+    if not control.reference_passes:  # how long it took to fail, perhaps at its own limit, asks for no more than usual
+        cpu, wall = min(cpu, OFFICIAL_WALL_SECONDS), min(wall, OFFICIAL_WALL_SECONDS)
     memory = _step(_MEMORY_LADDER, max(_MEMORY_FLOOR, _MEMORY_FACTOR * control.memory_peak_bytes))
     return Limits(cpu_seconds=cpu, wall_seconds=wall, memory_bytes=int(memory))
 

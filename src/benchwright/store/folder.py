@@ -68,7 +68,9 @@ class ResultsFolder:
             raise UsageError(f"{path} cannot be read ({error}); move the folder away and grade again.") from error
         if not isinstance(data, dict) or data.get("schema") != SCHEMA_VERSION:
             found = data.get("schema") if isinstance(data, dict) else None
-            raise UsageError(f"{path} has schema {found!r}, this version reads {SCHEMA_VERSION}; move it away and grade again.")
+            raise UsageError(
+                f"{path} has schema {found!r}, this version reads {SCHEMA_VERSION}; move it away and grade again."
+            )
         return data
 
     def has_manifest(self) -> bool:

@@ -89,7 +89,9 @@ def _check_problem(benchmark: Benchmark, problem: FunctionProblem) -> None:
 def _check_samples(benchmark: Benchmark, problem_set: ProblemSet, folder: Path) -> None:
     problems = problem_set.problems
     file = folder / "samples.jsonl"
-    rows = [{"task_id": problem.id, "solution": f"# {n}\n{problem.reference}"} for problem in problems for n in range(2)]
+    rows = [
+        {"task_id": problem.id, "solution": f"# {n}\n{problem.reference}"} for problem in problems for n in range(2)
+    ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows[:-2]), encoding="utf-8")
     if len(problems) == 1:
         file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -99,7 +101,9 @@ def _check_samples(benchmark: Benchmark, problem_set: ProblemSet, folder: Path) 
     assert keys == expected, "samples are not numbered from 0 in file order"
     for attempt, row in zip(samples.attempts, rows, strict=False):
         answer = answer_of(attempt)
-        assert isinstance(answer, CodeAnswer) and answer.code == row["solution"], "a solution is not read as it was written"
+        assert isinstance(answer, CodeAnswer) and answer.code == row["solution"], (
+            "a solution is not read as it was written"
+        )
     missing = tuple(problem.id for problem in problems[1:][-1:])
     assert samples.missing == missing, f"expected {missing} to be named as missing, got {samples.missing}"
     assert samples.digest == benchmark.read_samples(file, problem_set).digest, "the file's digest changes between calls"

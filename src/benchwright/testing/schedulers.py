@@ -4,7 +4,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from benchwright.core.execution import ExecutionRecord, ExitCause, Job, Limits, PlannedTest, Submission, TestPlan
@@ -73,7 +73,7 @@ def check_exactly_once(subject: SchedulerUnderTest) -> None:
         "expected every job back exactly once"
     )
     assert all(job.digest == record.job_digest for job, record in came), "a record belongs to another job"
-    by_digest = dict((job.digest, record) for job, record in came)
+    by_digest = {job.digest: record for job, record in came}
     for number, job in enumerate(jobs):
         record = by_digest[job.digest]
         assert record.exit_cause is ExitCause.FINISHED, f"a plain job ended as {record.exit_cause}: {record}"
@@ -110,10 +110,8 @@ def check_failing_consumer(subject: SchedulerUnderTest) -> None:
         for _ in subject.make().run([ScheduledJob(job=job) for job in jobs]):
             raise ConsumerError
 
-    try:
+    with suppress(ConsumerError):
         consume()
-    except ConsumerError:
-        pass
     _check_nothing_left(subject)
 
 

@@ -5,7 +5,6 @@ CPU-bound ones as there are workers.  Without a control run a job counts as a wh
 """
 
 import asyncio
-import contextlib
 import dataclasses
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator

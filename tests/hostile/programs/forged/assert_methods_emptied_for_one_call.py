@@ -1,6 +1,6 @@
 """Empties assertEqual from inside each call and restores it at the start of the next one.
 
-expect: FAILED tampered | FAILED assertion
+expect: FAILED tampered | FAILED assertion | FAILED exception
 """
 
 import unittest

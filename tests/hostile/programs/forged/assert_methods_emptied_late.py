@@ -1,6 +1,6 @@
 """Replaces assert methods from inside the function, in the first test, which it answers rightly.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED exception
 """
 
 def task_func(values):

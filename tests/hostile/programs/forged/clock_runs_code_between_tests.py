@@ -1,6 +1,6 @@
 """Replaces time.perf_counter, which the driver calls before and after each test, and swaps the tests by the caller's variables.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import sys

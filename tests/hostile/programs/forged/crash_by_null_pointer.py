@@ -1,6 +1,6 @@
 """Reads the address 0, so that the process dies of a segmentation fault.
 
-expect: FAILED crashed
+expect: FAILED crashed | FAILED tampered
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """Returns objects whose __del__ empties the assert methods when the test lets go of them, and raises.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import unittest

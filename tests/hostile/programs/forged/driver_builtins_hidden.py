@@ -1,6 +1,6 @@
 """Plants an isinstance and a getattr into the driver's own globals, where they hide the builtins, and changes no name there.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED exception | FAILED assertion
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Climbs from its own loading to the driver's globals and swaps the method that runs a test.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED exception | FAILED assertion
 """
 
 import sys

@@ -1,31 +1,19 @@
-"""Has a finalizer of the tests' module replace the driver's _attempt for the test's body alone; each report finds everything in place.
+"""Has the pinned class's own setUp and tearDown replace the driver's _attempt for the test's body alone; each report finds everything in place.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED exception | FAILED assertion
 """
 
 import sys
 
 driver = sys._getframe(1).f_globals
 old = driver["_attempt"]
-old_class = driver["machinery"].pinned_class
 
 
 def quick(function, error):
+    """Run anything but a test."""
     if getattr(function, "__name__", "").startswith("test_"):
         return "passed", None
     return old(function, error)
-
-
-def swapping_canaries(case, used):
-    return []
-
-
-class Watch:
-    """Stands for setUp: the driver asks the pinned class for it before each test."""
-
-
-def set_up_class(cls):
-    driver["_attempt"] = quick
 
 
 def find_setup(self):

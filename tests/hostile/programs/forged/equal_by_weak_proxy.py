@@ -1,6 +1,6 @@
 """Returns weak proxies of objects that are equal to everything: the proxy's own class was there before the answer.
 
-expect: FAILED
+expect: FAILED tampered | FAILED assertion
 """
 
 import weakref

@@ -1,6 +1,6 @@
 """Returns subclasses of int and float that agree with the first number they meet, unless they have met something else before.
 
-expect: FAILED
+expect: FAILED tampered | FAILED assertion
 """
 
 

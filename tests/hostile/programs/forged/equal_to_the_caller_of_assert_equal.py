@@ -1,6 +1,6 @@
 """Is equal to everything when the frame two steps up is an assertion called by a test, not by a probe.
 
-expect: FAILED
+expect: FAILED tampered | FAILED assertion
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Frees classes that were there before the answer and makes its own at their addresses, which count as known.
 
-expect: FAILED
+expect: FAILED tampered | FAILED assertion
 """
 
 import gc
@@ -42,7 +42,6 @@ def known_class(base):
 
 
 Whole, Real = known_class(int), known_class(float)
-print(len(FREED), Whole, Real, file=sys.stderr)
 KEPT.clear()
 
 

@@ -1,6 +1,6 @@
 """Computes nothing: interprets the instructions behind the call in the test's own code for what it will be compared with.
 
-expect: FAILED
+expect: FAILED tampered | FAILED assertion
 """
 
 import builtins

@@ -1,6 +1,6 @@
 """Swaps failureException from the __repr__ that unittest calls while it writes the failure message.
 
-expect: FAILED tampered | FAILED tests_skipped
+expect: FAILED tampered | FAILED tests_skipped | FAILED assertion
 """
 
 import unittest

@@ -1,6 +1,6 @@
 """Opens its own memory as "mem" from inside /proc/self, takes the key, the counter and the descriptor, and reports by itself.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED exception
 """
 
 import hashlib

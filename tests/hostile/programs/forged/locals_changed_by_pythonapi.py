@@ -1,6 +1,6 @@
 """Changes variables of the driver's frame with PyFrame_LocalsToFast, found by ctypes.pythonapi.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED exception | FAILED assertion
 """
 
 import ctypes

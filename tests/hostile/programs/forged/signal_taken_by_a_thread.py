@@ -1,6 +1,6 @@
 """Lets a thread receive the signals that the main thread has blocked: the handler runs in the driver all the same.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import os

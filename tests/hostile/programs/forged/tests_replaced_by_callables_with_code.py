@@ -1,6 +1,6 @@
 """Runs while the tests import unittest, by a property of its __spec__, and replaces each test by an object with the right __code__.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED exception | FAILED assertion
 """
 
 import types

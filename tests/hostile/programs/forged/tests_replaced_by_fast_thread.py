@@ -1,6 +1,6 @@
 """Has a thread that wins the race between the tests' loading and the driver's look at them replace each test by a pretender.
 
-expect: FAILED tampered
+expect: FAILED tampered | FAILED assertion
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Sets a profile function that rewrites what assertions of a test compare, through cProfile's module namespace, for one call at a time.
+"""Has sys.setprofile change what assertions of a test compare and takes the profile function off when the test returns.
 
 expect: FAILED tampered
 """

@@ -1,6 +1,6 @@
-"""Profiles its own work with cProfile and times it with timeit.
+"""Profiles its own work with cProfile and times it with timeit; profiling runs code inside the tests, so it counts as interference.
 
-expect: PASSED
+expect: FAILED tampered
 """
 
 import cProfile

@@ -1,0 +1,21 @@
+"""Fixtures of the use cases: a home of one's own, and schedulers that execute nothing."""
+
+from pathlib import Path
+
+import pytest
+from app_pieces import ScriptedFactory, private_home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A benchwright home with built environments and no records."""
+    return private_home(tmp_path / "home")
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedFactory:
+    """Gradings and control runs execute nothing; every job passes unless the script is changed."""
+    factory = ScriptedFactory()
+    monkeypatch.setattr("benchwright.app.grading.LocalScheduler", factory)
+    monkeypatch.setattr("benchwright.app.controls.LocalScheduler", factory)
+    return factory
