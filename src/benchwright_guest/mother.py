@@ -58,6 +58,8 @@ def _preload(names):
 
 
 def _prepare(config):
+    for module in (driver, machinery):
+        vars(module).setdefault("__warningregistry__", {})  # a warning would add it later, as a name of the answer's
     modules = [sys.modules[__name__], child, driver, frames, guard, kernel, machinery, rootfs, seccomp, slot]
     prefixes = {os.path.realpath(path) + "/" for path in config["readable"]} | {sys.prefix + "/", sys.base_prefix + "/"}
     prepared = {

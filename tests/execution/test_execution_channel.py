@@ -8,16 +8,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchwright.core.execution import TestOutcome
 from benchwright.execution.channel import FrameReader
 from benchwright_guest import frames
 
 KEY = b"k" * 32
 
+text = st.text(max_size=20)
 MESSAGES = st.lists(
-    st.dictionaries(st.text(max_size=5), st.none() | st.booleans() | st.integers() | st.text(max_size=20), max_size=3),
+    st.fixed_dictionaries({"kind": st.just("note"), "level": text, "what": text})
+    | st.fixed_dictionaries(
+        {"kind": st.just("fixture"), "name": text, "message": text, "exception": text, "missing_module": text}
+    )
+    | st.fixed_dictionaries(
+        {
+            "kind": st.just("test"),
+            "id": text,
+            "outcome": st.sampled_from([outcome.value for outcome in TestOutcome]),
+            "seconds": st.floats(0, 1e6),
+            "exception": text,
+            "message": st.text(st.characters(codec=None), max_size=20),
+            "missing_module": text,
+        }
+    )
+    | st.fixed_dictionaries({"kind": st.just("closing"), "missing": st.lists(text, max_size=2)}),
     min_size=1,
     max_size=5,
 )
+CLOSING = {"kind": "closing", "missing": []}
+NOTE = {"kind": "note", "level": "observation", "what": "something"}
 
 
 def encode(messages: list[dict[str, Any]], key: bytes = KEY, first: int = 0) -> bytes:
@@ -74,18 +93,18 @@ def test_a_stream_cut_inside_a_frame_is_an_error(messages: list[dict[str, Any]],
 def test_a_frame_cut_off_by_our_own_kill_is_no_error() -> None:
     """A process killed at its limit may have been writing, which is not interference."""
     reader = FrameReader(KEY)
-    reader.feed(encode([{"kind": "loaded"}, {"kind": "closing"}])[:-3])
+    reader.feed(encode([NOTE, CLOSING])[:-3])
     reader.end(killed=True)
-    assert [message["kind"] for message in reader.messages] == ["loaded"]
+    assert list(reader.messages) == [NOTE]
     assert reader.errors == ()
 
 
 @pytest.mark.parametrize(
     "stream",
     [
-        encode([{"kind": "closing"}], key=b"x" * 32),
-        encode([{"kind": "loaded"}], first=1),
-        encode([{"kind": "loaded"}]) * 2,
+        encode([CLOSING], key=b"x" * 32),
+        encode([NOTE], first=1),
+        encode([NOTE]) * 2,
         b"TEST OK\n" * 20,
     ],
     ids=["another key", "another sequence", "replayed", "text"],
@@ -106,6 +125,51 @@ def test_a_frame_that_claims_to_be_huge_is_refused_at_once() -> None:
 
 def test_nothing_is_read_after_an_error() -> None:
     """An honest frame behind a forged one does not count."""
-    reader = read(encode([{"a": 1}], key=b"x" * 32), encode([{"a": 1}]))
+    reader = read(encode([NOTE], key=b"x" * 32), encode([NOTE]))
+    assert list(reader.messages) == []
+    assert len(reader.errors) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        [],
+        {},
+        {"kind": "pass everything"},
+        {"kind": "closing", "missing": [1]},
+        {"kind": "closing"},
+        {"kind": "note", "level": "observation", "what": None},
+        {
+            "kind": "test",
+            "id": "a",
+            "outcome": "splendid",
+            "seconds": 0,
+            "exception": "",
+            "message": "",
+            "missing_module": "",
+        },
+        {
+            "kind": "test",
+            "id": "a",
+            "outcome": "passed",
+            "seconds": -1,
+            "exception": "",
+            "message": "",
+            "missing_module": "",
+        },
+        {
+            "kind": "test",
+            "id": "a",
+            "outcome": "passed",
+            "seconds": True,
+            "exception": "",
+            "message": "",
+            "missing_module": "",
+        },
+    ],
+)
+def test_signed_messages_of_another_shape_are_refused(message: Any) -> None:
+    """A signature alone is not enough: what the protocol does not have stops the reading."""
+    reader = read(encode([message, CLOSING]))
     assert list(reader.messages) == []
     assert len(reader.errors) == 1

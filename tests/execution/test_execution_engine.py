@@ -52,6 +52,8 @@ ANSWERS = {
     "exits": "import sys\nsys.exit(0)\n",
     "exits hard": "import os\ndef task_func():\n    os._exit(0)\n",
     "exits at load": "import os\nos._exit(0)\n",
+    "exits as if not set up": "import os\nos._exit(97)\n",
+    "exits as if not set up later": "import os\ndef task_func():\n    os._exit(97)\n",
     "aborts": "import os\ndef task_func():\n    os.abort()\n",
     "crashes in C": "import ctypes\ndef task_func():\n    ctypes.memset(0, 1, 1)\n",
     "threads": (
@@ -203,6 +205,12 @@ def test_an_early_exit_is_not_an_orderly_end(records: Records, name: str) -> Non
     assert records[name].exit_cause is ExitCause.EXITED
     assert records[name].exit_status == 0
     assert records[name].tests == ()
+
+
+@pytest.mark.parametrize("name", ["exits as if not set up", "exits as if not set up later"])
+def test_an_answer_cannot_make_itself_a_fault(records: Records, name: str) -> None:
+    """Faults are left out of the score, so the exit status of a failed set-up must not be for an answer to choose."""
+    assert records[name].exit_cause is ExitCause.EXITED
 
 
 @pytest.mark.parametrize("name", ["aborts", "crashes in C"])

@@ -1,5 +1,6 @@
 """Control groups: the files of both hierarchies, and real groups where this process may make any."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,26 @@ def test_version_2_is_used_where_memory_is_delegated(tmp_path: Path, monkeypatch
     assert first.version == 2
     assert first.memory != second.memory
     assert first.memory.parent == tmp_path / "mine"
+
+
+def test_groups_of_killed_hosts_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty groups whose host is gone are cleared away; those in use, and anything else, are left alone."""
+    monkeypatch.setattr(cgroups, "_MOUNT", tmp_path)
+    monkeypatch.setattr(cgroups, "_own_paths", lambda: {"": "/"})
+    (tmp_path / "cgroup.subtree_control").write_text("memory")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    folders = {
+        "empty": tmp_path / f"benchwright-{gone.pid}-1",
+        "busy": tmp_path / f"benchwright-{gone.pid}-2",
+        "ours": tmp_path / f"benchwright-{os.getpid()}-1",
+        "other": tmp_path / "benchwright-of-somebody",
+    }
+    for folder in folders.values():
+        folder.mkdir()
+    (folders["busy"] / "process").write_text("")
+    assert GroupFactory().available
+    assert {name for name, folder in folders.items() if folder.exists()} == {"busy", "ours", "other"}
 
 
 @pytest.mark.skipif(not GroupFactory().available, reason="no control group may be made here")

@@ -274,7 +274,7 @@ def _write_official(
             pass_at_k={e.k: e.value for e in summary.estimates if e.metric.endswith(f"[{score.value}]")},
             model=str(inputs.manifest["model"]),
             variant=str(inputs.manifest["variant"]),
-            reference_pass_rate=1 - len(failed) / len(controls) if controls else 1.0,
+            reference_pass_rate=1 - len(failed) / len(controls) if controls else 0.0,
             failed_references=failed,
             date=datetime.now(UTC),
         )

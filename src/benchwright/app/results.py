@@ -210,6 +210,8 @@ def _explain(
         causes.append("the data differs")
     if "environment_digest" in names:
         causes.append("the environment differs")
+    if "isolation" in names:
+        causes.append("the isolation level differs")
     if "guest_version" in names:
         causes.append("the guest differs")
     if "limits" in names or not causes:

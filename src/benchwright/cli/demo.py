@@ -43,6 +43,8 @@ def command(out: Path, isolation: str, as_json: bool) -> None:
 
 
 def _show(report: DemoReport) -> None:
+    from rich.markup import escape
+
     from benchwright.cli.tables import console, percent, simple_table
     from benchwright.core.runs import Score
 
@@ -77,7 +79,7 @@ def _show(report: DemoReport) -> None:
     )
     for name, grading in report.gradings.items():
         for text in grading.summary.tampered:
-            out.print(f"[bold]tampering[/bold] {name} {text}", soft_wrap=True)
+            out.print(f"[bold]tampering[/bold] {name} {escape(text)}", soft_wrap=True)
     first = next(iter(report.gradings.values()))
     out.print(f"\nResults: {first.folder.parent}", soft_wrap=True)
     out.print(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from benchwright.app.grading import GradeReport
@@ -45,7 +46,7 @@ def show_grading(out: Console, report: GradeReport) -> None:
     manifest, summary = report.manifest, report.summary
     out.print(
         f"[bold]{manifest['benchmark']}[/bold] {manifest['version']} ({manifest['subset']}, {manifest['variant']})"
-        f"  model {manifest['model'] or 'unnamed'}  environment {manifest['environment']}"
+        f"  model {escape(str(manifest['model'] or 'unnamed'))}  environment {manifest['environment']}"
     )
     if manifest["isolation"] != "namespace":
         out.print(f"[bold]Isolation level {manifest['isolation']}[/bold]: weaker than the default.")
@@ -59,7 +60,7 @@ def show_grading(out: Console, report: GradeReport) -> None:
     out.print(_outcome_table(summary))
     out.print(_slowest_table(summary))
     show_notes(out, summary)
-    out.print(f"rows and official files: {report.folder}", soft_wrap=True)
+    out.print(f"rows and official files: {escape(str(report.folder))}", soft_wrap=True)
 
 
 def _estimate_table(summary: Summary) -> Table:
@@ -105,7 +106,7 @@ def _slowest_table(summary: Summary) -> Table:
     for name in ("sample", "seconds", "reason"):
         table.add_column(name, justify="right" if name == "seconds" else "left")
     for name, seconds, reason in summary.slowest[:5]:
-        table.add_row(name, f"{seconds:.2f}", reason)
+        table.add_row(escape(name), f"{seconds:.2f}", reason)
     return table
 
 
@@ -125,7 +126,8 @@ def show_notes(out: Console, summary: Summary) -> None:
 def _note(out: Console, title: str, items: Sequence[str]) -> None:
     if not items:
         return
-    shown = ", ".join(items[:_LISTED]) if all(len(item) < 40 for item in items) else "\n  " + "\n  ".join(items[:_LISTED])
+    listed = [escape(item) for item in items[:_LISTED]]
+    shown = ", ".join(listed) if all(len(item) < 40 for item in items) else "\n  " + "\n  ".join(listed)
     more = f" … and {len(items) - _LISTED} more (see the JSON)" if len(items) > _LISTED else ""
     out.print(f"[bold]{title}[/bold] ({len(items)}): {shown}{more}", soft_wrap=True)
 
@@ -136,5 +138,5 @@ def simple_table(title: str, columns: Iterable[str], rows: Iterable[Sequence[str
     for column in columns:
         table.add_column(column)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(escape(cell) for cell in row))
     return table

@@ -27,6 +27,8 @@ _GRACE_SECONDS = 30.0  # past a job's own deadline, before its slot is given up
 _SPENT_SHARE = 0.25
 """A job that came this near its memory limit leaves pages behind whose release the kernel takes its time for."""
 _END_SECONDS = 5.0  # for a slot to end after we hung up; it kills its job first, which takes milliseconds
+_DRAIN_SECONDS = 1.0
+"""Everything that held the other ends is dead by then; what keeps them open is a descriptor in flight to nobody."""
 _KEPT_OUTPUT_BYTES = 64 * 1024
 _FIRST_UID = 2_000_000_000  # as root: slots run under ids that own nothing on any machine
 
@@ -289,7 +291,7 @@ class _Conversation:
     async def drained(self, *, killed: bool) -> None:
         """Wait until both ends are closed by the dead; bounded, for a leaked descriptor must not hang us."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._drained.wait(), 5.0)
+            await asyncio.wait_for(self._drained.wait(), _DRAIN_SECONDS)
         self.reader.end(killed=killed)
         self.output += self._tail
 
@@ -313,7 +315,10 @@ class _Conversation:
         except ConnectionResetError:
             data = b""
         if data:
-            self.reader.feed(data)
+            if not self.reader.errors:
+                self.reader.feed(data)
+                if self.reader.errors:  # nothing that follows can be believed, so there is nothing to wait for
+                    self._ask_to_end("channel")
         else:
             asyncio.get_running_loop().remove_reader(self._channel.fileno())
             self._end_reached()

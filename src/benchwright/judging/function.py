@@ -132,8 +132,7 @@ def _load_complaint(error: LoadError) -> tuple[Outcome, Reason, str]:
 
 
 def _test_complaint(result: TestResult) -> tuple[Outcome, Reason, str]:
-    last_line = result.message.strip().rpartition("\n")[2]
-    detail = _clip(f"{result.id}: {last_line or result.outcome.value}")
+    detail = _clip(f"{result.id}: {_headline(result) or result.outcome.value}")
     match result.outcome:
         case TestOutcome.SKIPPED:
             return Outcome.FAILED, Reason.TESTS_SKIPPED, detail
@@ -153,7 +152,16 @@ def _counts_as_passed(planned: PlannedTest, result: TestResult | None) -> bool:
     return result.outcome is TestOutcome.PASSED
 
 
+def _headline(result: TestResult) -> str:
+    """The line of a traceback that names the exception; what follows it, such as a diff, is in the record."""
+    lines = result.message.strip().splitlines()
+    named = [line for line in lines if result.exception and line.startswith(result.exception)]
+    return named[-1] if named else (lines[-1] if lines else "")
+
+
 def _clip(text: str) -> str:
+    # What an answer wrote is shown in terminals and pages: no control characters, no lone surrogates.
+    text = "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
     return text if len(text) <= _DETAIL_CHARACTERS else text[: _DETAIL_CHARACTERS - 1] + "…"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _MOUNT = Path("/sys/fs/cgroup")
+_PREFIX = "benchwright-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,10 @@ class GroupFactory:
         self._roots = _v1_roots() or _v2_roots()
         self._version = 1 if _v1_roots() else 2
         self._count = 0
+        for root in self._roots:
+            _remove_orphans(root)
+        for root in self._roots:
+            _sweep(root)
 
     @property
     def available(self) -> bool:
@@ -85,10 +90,28 @@ class GroupFactory:
         self._count += 1
         folders = []
         for root in self._roots:
-            folder = root / f"benchwright-{os.getpid()}-{self._count}"
+            folder = root / f"{_PREFIX}{os.getpid()}-{self._count}"
             folder.mkdir(exist_ok=True)
             folders.append(folder)
         return SlotGroup(memory=folders[0], version=self._version, folders=tuple(folders))
+
+
+def _sweep(root: Path) -> None:
+    """Remove groups that hosts killed in mid-run have left behind."""
+    for folder in root.glob(f"{_PREFIX}*-*"):
+        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+def _remove_orphans(root: Path) -> None:
+    """Remove the empty groups of hosts that were killed; the kernel keeps every group that has a process in it."""
+    for folder in root.glob("benchwright-*-*"):
+        owner = folder.name.split("-")[1]
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def _own_paths() -> dict[str, str]:

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 #: Numbers held at once while resampling (32 MB): memory does not grow with problems times rounds.
 _BLOCK = 4_000_000
@@ -22,6 +21,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval:
     if n < 1 or not 0 <= successes <= n:
         raise ValueError(f"expected 0 <= successes <= n and n >= 1, got successes={successes} and n={n}")
     _check_confidence(confidence)
+    from scipy import stats  # takes over a second, so not before it is needed
     interval = stats.binomtest(successes, n).proportion_ci(confidence_level=confidence, method="wilson")
     return Interval(float(interval.low), float(interval.high))
 

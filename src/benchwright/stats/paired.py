@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from benchwright.stats.intervals import bootstrap_mean
 
@@ -34,6 +33,7 @@ def mcnemar_exact(only_a: int, only_b: int) -> float:
         raise ValueError(f"expected counts, got {only_a} and {only_b}")
     if only_a + only_b == 0:
         return 1.0
+    from scipy import stats  # takes over a second, so not before it is needed
     return float(stats.binomtest(only_a, only_a + only_b, 0.5).pvalue)
 
 

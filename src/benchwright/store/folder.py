@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ class ResultsFolder:
             raise UsageError(
                 f"{self.path} holds no {MANIFEST}; give a folder that `bw grade` wrote (it prints its path)."
             ) from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UsageError(f"{path} cannot be read ({error}); move the folder away and grade again.") from error
         if not isinstance(data, dict) or data.get("schema") != SCHEMA_VERSION:
             found = data.get("schema") if isinstance(data, dict) else None
@@ -102,7 +103,7 @@ class ResultsFolder:
                 )
                 for problem, entry in plain.items()
             }
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(f"{path} cannot be read ({error}); grade again to make it anew.") from error
 
     def write_rows(self, rows: Iterable[ResultRow]) -> None:
@@ -112,14 +113,14 @@ class ResultsFolder:
     def rows(self) -> Iterator[ResultRow]:
         """The rows in file order; raises `UsageError` naming the line that cannot be read."""
         try:
-            file = self.rows_path.open(encoding="utf-8")
+            file = self.rows_path.open("rb")
         except OSError as error:
             raise UsageError(f"{self.rows_path} cannot be read ({error.strerror}); has the grading finished?") from error
         with file:
             for number, line in enumerate(file, 1):
                 try:
                     yield row_from_plain(json.loads(line))
-                except (ValueError, KeyError, TypeError) as error:
+                except (ValueError, KeyError, TypeError, RecursionError) as error:
                     raise UsageError(f"{self.rows_path}, line {number} is not a result row ({error}).") from error
 
     def keep_aside(self, name: str, suffix: str) -> Path:
@@ -133,9 +134,10 @@ class ResultsFolder:
         return target
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
-        temporary = self.path / f".{name}.{os.getpid()}"
+        # A name nobody can foresee, made anew: a link planted in its place must not lead elsewhere.
+        temporary = self.path / f".{name}.{secrets.token_hex(8)}"
         try:
-            with temporary.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            with temporary.open("x", encoding="utf-8", errors="backslashreplace") as file:
                 file.writelines(lines)
                 file.flush()
                 os.fsync(file.fileno())

@@ -72,7 +72,7 @@ class RecordStore:
         try:
             return ExecutionRecord.from_plain(json.loads(zlib.decompress(row[0])))
         except (zlib.error, ValueError, KeyError, TypeError) as error:
-            raise UsageError(self._damaged(error)) from error
+            raise self._damaged(str(error)) from error
 
     def known(self, digests: Iterable[str]) -> set[str]:
         """Which of these jobs have a record."""
@@ -113,7 +113,10 @@ class RecordStore:
                 "SELECT problem, body FROM controls WHERE environment = ? ORDER BY guest = ?",
                 (environment, guest_version),
             ).fetchall()
-        return {problem: ControlRun.from_plain(json.loads(body)) for problem, body in rows}
+        try:
+            return {problem: ControlRun.from_plain(json.loads(body)) for problem, body in rows}
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._damaged(f"a control run: {error}") from error
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
@@ -121,11 +124,5 @@ class RecordStore:
             yield
         except sqlite3.DatabaseError as error:
             if "not a database" in str(error) or "malformed" in str(error):
-                raise UsageError(self._damaged(error)) from error
+                raise self._damaged(str(error)) from error
             raise MachineError(f"The record store {self._path} cannot be used ({error}); is the disk full?") from error
-
-    def _damaged(self, error: Exception) -> str:
-        return (
-            f"{self._path} is not a record store or is damaged ({error}); move it away, finished work in it is then "
-            f"run again."
-        )
