@@ -63,9 +63,7 @@ def run(job, prepared, missing, library):
         expected = _class_code(test_code, job["class_name"])
         rows = prepared["fingerprint"] + guard.reference_rows(job["references"])
         plan = tuple(_planned(test_id, job, expected) for test_id in job["planned"])
-        if library.bw_plan(
-            plan, rows, prepared["sizes"], module.__dict__, job["class_name"], int(job["plain_bases"])
-        ):
+        if library.bw_plan(plan, rows, prepared["sizes"], module.__dict__, job["class_name"], int(job["plain_bases"])):
             raise RuntimeError("the witness refused the plan")
         _load_answer(module, job)
         _execute("tests", test_code, module)

@@ -19,4 +19,3 @@ MAX_FRAME_BYTES = 1 << 20
 def sign(key, sequence, payload):
     """Signature of one payload."""
     return hashlib.blake2b(SEQUENCE.pack(sequence) + payload, key=key, digest_size=SIGNATURE_BYTES).digest()
-

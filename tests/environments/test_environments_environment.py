@@ -33,9 +33,7 @@ def test_an_open_environment_knows_its_places(make_spec: MakeSpec, tmp_path: Pat
     assert environment.tiers[0].name == "light"
 
 
-def test_the_digest_tells_environments_with_other_data_or_python_apart(
-    make_spec: MakeSpec, tmp_path: Path
-) -> None:
+def test_the_digest_tells_environments_with_other_data_or_python_apart(make_spec: MakeSpec, tmp_path: Path) -> None:
     """A missing data file or another patch release may change verdicts, so results must not be shared."""
     spec = make_spec()
     variants: list[dict[str, object]] = [

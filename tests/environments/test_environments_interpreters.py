@@ -13,9 +13,7 @@ from benchwright.environments import find_interpreter, search_places
 from benchwright.environments.interpreters import SearchPlaces, minor_versions, probe
 
 
-def fake_python(
-    path: Path, version: str, *, implementation: str = "cpython", libraries: tuple[str, ...] = ()
-) -> Path:
+def fake_python(path: Path, version: str, *, implementation: str = "cpython", libraries: tuple[str, ...] = ()) -> Path:
     """A script that answers the probe like a Python of that version installed two folders up."""
     facts = {
         "version": version,
@@ -91,9 +89,7 @@ def test_a_candidate_that_does_not_fit_is_passed_over(tmp_path: Path) -> None:
     fake_python(tmp_path / "own" / "bin" / "python3", "3.12.0")
     script(tmp_path / "pyenv" / "versions" / "3.10.1" / "bin" / "python3.10", "echo not found >&2; exit 127")
     script(tmp_path / "pyenv" / "versions" / "3.10.2" / "bin" / "python3.10", "echo hello")
-    fake_python(
-        tmp_path / "pyenv" / "versions" / "3.10.3" / "bin" / "python3.10", "3.10.3", implementation="pypy"
-    )
+    fake_python(tmp_path / "pyenv" / "versions" / "3.10.3" / "bin" / "python3.10", "3.10.3", implementation="pypy")
     good = fake_python(tmp_path / "bin" / "python3.10", "3.10.4")
     found = find_interpreter("3.10", places(tmp_path, own=tmp_path / "own" / "bin" / "python3"))
     assert found.executable == good

@@ -94,9 +94,7 @@ def test_the_digest_changes_with_a_data_digest(make_spec: MakeSpec) -> None:
 def test_the_digest_ignores_what_code_cannot_notice(make_spec: MakeSpec) -> None:
     """A better title, other tiers or another size estimate do not ask for a new build."""
     spec = make_spec()
-    other = dataclasses.replace(
-        spec, title="x", tiers=(Tier(name="light", preload=()),), size_mib=2, smoke=()
-    )
+    other = dataclasses.replace(spec, title="x", tiers=(Tier(name="light", preload=()),), size_mib=2, smoke=())
     assert other.digest == spec.digest
 
 

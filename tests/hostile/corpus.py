@@ -116,7 +116,12 @@ def target(python: Path, prefixes: Iterable[str]) -> Target:
         digest="corpus",
         python=python,
         readable=tuple(sorted({Path(prefix).resolve() for prefix in prefixes})),
-        variables={"PATH": f"{python.parent}:/usr/bin:/bin", "TZ": "UTC", "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"},
+        variables={
+            "PATH": f"{python.parent}:/usr/bin:/bin",
+            "TZ": "UTC",
+            "LANG": "C.UTF-8",
+            "OPENBLAS_NUM_THREADS": "1",
+        },
         tiers=(Tier(name="bare", preload=("unittest.mock",)),),
     )
 

@@ -29,7 +29,9 @@ def secrets_on_the_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     home = tmp_path_factory.mktemp("home")
     (home / ".hostile_secret").write_text(SECRET)
     os.environ.update(HOSTILE_SECRET=SECRET, HOME=str(home))
-    watcher = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()", "hostile_secret"], stdin=subprocess.PIPE)
+    watcher = subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.stdin.read()", "hostile_secret"], stdin=subprocess.PIPE
+    )
     yield
     watcher.communicate()
     for name, value in before.items():
@@ -81,7 +83,11 @@ def test_corpus_as_a_plain_user(tmp_path: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("the other tests of this file already run as a plain user")
     python = shutil.which("python3", path="/usr/bin")
-    version = subprocess.run([python, "-c", "import sys; print(sys.version_info >= (3, 11))"], capture_output=True) if python else None
+    version = (
+        subprocess.run([python, "-c", "import sys; print(sys.version_info >= (3, 11))"], capture_output=True)
+        if python
+        else None
+    )
     if version is None or version.stdout.strip() != b"True":
         pytest.skip("needs a system Python 3.11 that other users can read")
     shutil.copytree(SOURCES, tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
@@ -91,7 +97,9 @@ def test_corpus_as_a_plain_user(tmp_path: Path) -> None:
     for path in [*tmp_path.parents][:3] + [tmp_path, home]:
         path.chmod(path.stat().st_mode | 0o055)
     home.chmod(0o777)
-    chosen = [p.name for p in corpus.programs() if p.name.startswith(("forged/", "reaching/", "unusable/")) and not p.needs]
+    chosen = [
+        p.name for p in corpus.programs() if p.name.startswith(("forged/", "reaching/", "unusable/")) and not p.needs
+    ]
     process = subprocess.run(
         [python, "-B", str(tmp_path / "hostile" / "corpus.py"), *chosen],
         env={

@@ -14,9 +14,7 @@ def rng() -> np.random.Generator:
 
 def test_one_sample_each_is_greedy_pass_at_one_with_wilson() -> None:
     """With one sample per problem there is one estimate, its interval is Wilson's, and samples is 1."""
-    (estimate,) = estimate_pass_at_k(
-        [(1, 1)] * 3 + [(1, 0)] * 7, score=Score.CALIBRATED, ks=(1, 5), rng=rng()
-    )
+    (estimate,) = estimate_pass_at_k([(1, 1)] * 3 + [(1, 0)] * 7, score=Score.CALIBRATED, ks=(1, 5), rng=rng())
     assert estimate.metric == "pass@1[calibrated]"
     assert (estimate.value, estimate.method, estimate.samples, estimate.k, estimate.n) == (
         0.3,

@@ -36,9 +36,7 @@ def test_pass_at_one_is_the_share_and_more_draws_never_hurt(drawn: tuple[int, in
 
 
 @given(
-    st.integers(1001, 100_000).flatmap(
-        lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, min(n, 300)))
-    )
+    st.integers(1001, 100_000).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, min(n, 300))))
 )
 def test_large_counts_keep_their_precision(drawn: tuple[int, int, int]) -> None:
     """Beyond the exact range the estimate still agrees with exact fractions to twelve digits."""

@@ -25,9 +25,7 @@ def read_plan(test_source: str) -> TestPlan:
     try:
         tree = parse(test_source)
     except ParseFailure as failure:
-        raise UsageError(
-            f"The test source is not valid Python ({failure}); correct the data row."
-        ) from failure
+        raise UsageError(f"The test source is not valid Python ({failure}); correct the data row.") from failure
     classes = {node.name: node for node in _class_statements(tree)}
     test_class = _choose(classes)
     lineage = _resolution_order(test_class, classes)
@@ -76,15 +74,11 @@ def _choose(classes: dict[str, ast.ClassDef]) -> ast.ClassDef:
         return classes[TEST_CLASS]
     derived = [node for node in classes.values() if _derives_from_testcase(node, classes, frozenset())]
     if not derived:
-        raise UsageError(
-            f"The test source has no class {TEST_CLASS} and no other that derives from unittest.TestCase."
-        )
+        raise UsageError(f"The test source has no class {TEST_CLASS} and no other that derives from unittest.TestCase.")
     return derived[-1]
 
 
-def _derives_from_testcase(
-    node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: frozenset[str]
-) -> bool:
+def _derives_from_testcase(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: frozenset[str]) -> bool:
     if node.name in seen:
         return False
     for name in _base_names(node):
@@ -143,9 +137,7 @@ def _test_attributes(owner: ast.ClassDef, source: str) -> dict[str, tuple[str, .
             decorators: tuple[str, ...] | None = () if isinstance(value, ast.Lambda) else None
             if isinstance(value, ast.Name):
                 decorators = bound.get(value.id)
-            bound.update(
-                {target.id: decorators for target in statement.targets if isinstance(target, ast.Name)}
-            )
+            bound.update({target.id: decorators for target in statement.targets if isinstance(target, ast.Name)})
         elif isinstance(statement, ast.Delete):
             for target in statement.targets:
                 if isinstance(target, ast.Name):
@@ -162,8 +154,7 @@ def _is_property(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _decorators(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, source: str) -> tuple[str, ...]:
     return tuple(
-        ast.get_source_segment(source, decorator) or ast.unparse(decorator)
-        for decorator in node.decorator_list
+        ast.get_source_segment(source, decorator) or ast.unparse(decorator) for decorator in node.decorator_list
     )
 
 
@@ -179,9 +170,7 @@ def _mentions_skipping(tree: ast.Module) -> bool:
 def _assertions(tree: ast.Module) -> tuple[str, ...]:
     """Names of the assertion methods the source calls on anything, sorted."""
     called = {
-        node.func.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     }
     return tuple(sorted(name for name in called if name == "fail" or name.startswith("assert")))
 

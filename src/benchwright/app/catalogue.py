@@ -42,9 +42,7 @@ class Data:
 def benchmarks() -> list[Entry]:
     """Every benchmark known here, built in or installed."""
     names = [field.name for field in dataclasses.fields(Entry)]
-    return [
-        Entry(**{name: getattr(BENCHMARKS.get(known), name) for name in names}) for known in BENCHMARKS.names()
-    ]
+    return [Entry(**{name: getattr(BENCHMARKS.get(known), name) for name in names}) for known in BENCHMARKS.names()]
 
 
 def show_benchmark(data: Data, *, with_statistics: bool) -> dict[str, Any]:
@@ -80,5 +78,7 @@ def prompt(data: Data, problem_id: str, variant: str) -> str:
     """The rendered prompt of a problem; raises `UsageError` for a variant the benchmark does not have."""
     benchmark = BENCHMARKS.get(data.benchmark)
     if variant not in benchmark.variants:
-        raise UsageError(f"{benchmark.title} has no variant {variant!r}; choose one of: {', '.join(benchmark.variants)}.")
+        raise UsageError(
+            f"{benchmark.title} has no variant {variant!r}; choose one of: {', '.join(benchmark.variants)}."
+        )
     return benchmark.render(data.load().problem(problem_id), variant)

@@ -104,9 +104,7 @@ def _failure(control: ControlRun) -> dict[str, Any]:
     }
 
 
-def check_benchmark(
-    options: CheckOptions, workspace: Workspace, report: Callable[[int, int], None]
-) -> CheckReport:
+def check_benchmark(options: CheckOptions, workspace: Workspace, report: Callable[[int, int], None]) -> CheckReport:
     """Run the control runs that are not stored yet, store each as it completes, and report all.
 
     Raises `UsageError` for input that cannot be used and `MachineError` when the machine stands in the way.
@@ -127,9 +125,7 @@ def check_benchmark(
         pipeline = Pipeline(benchmark, target, options.isolation, earlier, official_limits=True)
         scheduler = LocalScheduler(target, LocalOptions(workers=options.workers, isolation=options.isolation))
         if waiting:
-            for control in run_controls(
-                waiting, pipeline, target, scheduler, repeats=options.repeats, report=report
-            ):
+            for control in run_controls(waiting, pipeline, target, scheduler, repeats=options.repeats, report=report):
                 if not _was_lost(control):  # it says nothing of the problem, and a later check shall try again
                     store.put_control(control)
                 stored[control.problem_digest] = control

@@ -18,7 +18,18 @@ from benchwright.environments.environment import (
 )
 from benchwright.environments.spec import load_spec, spec_names
 
-__all__ = ["BuildPlan", "CheckFinding", "Environment", "Listed", "Listing", "build", "check", "listing", "plan", "remove"]
+__all__ = [
+    "BuildPlan",
+    "CheckFinding",
+    "Environment",
+    "Listed",
+    "Listing",
+    "build",
+    "check",
+    "listing",
+    "plan",
+    "remove",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,9 +89,7 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
             folder.write_manifest(
                 {**manifest, **summarise(after, scores, here).to_plain(), "judge_version": JUDGE_VERSION}
             )
-    return RegradeReport(
-        folder=path, rows=len(before), judged=judged, without_record=without, changes=changes
-    )
+    return RegradeReport(folder=path, rows=len(before), judged=judged, without_record=without, changes=changes)
 
 
 def _unavailable(manifest: Mapping[str, Any], workspace: Workspace) -> frozenset[str]:
@@ -163,14 +161,10 @@ def _keyed(rows: Iterable[ResultRow]) -> dict[_Key, ResultRow]:
 
 
 def _changes(before: Mapping[_Key, ResultRow], after: Mapping[_Key, ResultRow], explanation: str) -> list[Change]:
-    return [
-        dataclasses.replace(change, explanation=explanation) for _, change in _changes_by_key(before, after)
-    ]
+    return [dataclasses.replace(change, explanation=explanation) for _, change in _changes_by_key(before, after)]
 
 
-def _changes_by_key(
-    before: Mapping[_Key, ResultRow], after: Mapping[_Key, ResultRow]
-) -> list[tuple[_Key, Change]]:
+def _changes_by_key(before: Mapping[_Key, ResultRow], after: Mapping[_Key, ResultRow]) -> list[tuple[_Key, Change]]:
     found = []
     for key, row in before.items():
         other = after.get(key)

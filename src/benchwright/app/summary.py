@@ -134,4 +134,3 @@ def _estimates(rows: Sequence[ResultRow], score: Score, left_out: frozenset[str]
     most = max((n for problem, (n, _) in counts.items() if problem not in absent), default=1)
     pairs = [(most, 0) if problem in absent else pair for problem, pair in counts.items()]
     return estimate_pass_at_k(pairs, score=score, rng=np.random.default_rng(_SEED))
-

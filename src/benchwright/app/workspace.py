@@ -38,7 +38,11 @@ def target_of(environment: Environment) -> Target:
         digest=environment.digest,
         python=environment.python,
         readable=environment.readable_paths,
-        variables={"PATH": f"{environment.prefix}/bin:/usr/local/bin:/usr/bin:/bin", **_LOCALE, **environment.variables},
+        variables={
+            "PATH": f"{environment.prefix}/bin:/usr/local/bin:/usr/bin:/bin",
+            **_LOCALE,
+            **environment.variables,
+        },
         tiers=environment.tiers,
         unavailable_modules=frozenset(environment.unavailable_modules),
     )

@@ -142,9 +142,7 @@ class Benchmark(Protocol):
     def versions(self) -> tuple[str, ...]:
         """Published versions of the data, oldest first."""
 
-    def load(
-        self, *, subset: str | None = None, version: str | None = None, path: Path | None = None
-    ) -> ProblemSet:
+    def load(self, *, subset: str | None = None, version: str | None = None, path: Path | None = None) -> ProblemSet:
         """The problems, from a local file if given; raises `UsageError` for data that is not as claimed."""
 
     def read_samples(self, path: Path, problems: ProblemSet) -> SampleFile:

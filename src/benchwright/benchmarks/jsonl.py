@@ -103,13 +103,9 @@ def _object(line: bytes, where: str, number: int) -> JsonLine:
     # ValueError: also integers beyond Python's conversion limit; RecursionError: nesting.
     except (ValueError, RecursionError) as error:
         if undecodable is not None:
-            raise UsageError(
-                f"{where}: byte {undecodable} is not UTF-8, and the line is not JSON."
-            ) from error
+            raise UsageError(f"{where}: byte {undecodable} is not UTF-8, and the line is not JSON.") from error
         cut = "" if line.endswith(b"\n") else " (the file ends in this line: is it complete?)"
-        raise UsageError(
-            f"{where}: expected one JSON object per line, but this is not JSON: {error}{cut}."
-        ) from error
+        raise UsageError(f"{where}: expected one JSON object per line, but this is not JSON: {error}{cut}.") from error
     if not isinstance(value, dict):
         raise UsageError(f"{where}: expected a JSON object, got {type_name(value)}.")
     return JsonLine(number, value, undecodable)

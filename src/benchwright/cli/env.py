@@ -63,7 +63,9 @@ def build_command(name: str, force: bool, as_json: bool) -> None:
     size = environment.manifest.size_bytes / 2**20
     click.echo(f"{name} is ready: {len(environment.manifest.packages)} packages, {size:.0f} MiB, {environment.prefix}")
     if absent:
-        click.echo(f"data that could not be had: {', '.join(absent)}; `bw bench check` names the tasks that fail for it")
+        click.echo(
+            f"data that could not be had: {', '.join(absent)}; `bw bench check` names the tasks that fail for it"
+        )
 
 
 @command.command("check")

@@ -100,9 +100,7 @@ def _make_home(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MachineError(
-            f"Could not make the folder {folder} ({error.strerror}); set BENCHWRIGHT_HOME."
-        ) from error
+        raise MachineError(f"Could not make the folder {folder} ({error.strerror}); set BENCHWRIGHT_HOME.") from error
 
 
 def _ready(spec: EnvSpec, home: Path) -> Environment | None:
@@ -175,9 +173,7 @@ def _make_virtual_environment(tools: _Tools) -> None:
 
 def _install_packages(tools: _Tools) -> None:
     spec = tools.spec
-    tools.report(
-        f"{len(spec.packages)} packages, about {spec.size_mib} MiB ({spec.download_mib} MiB to download)"
-    )
+    tools.report(f"{len(spec.packages)} packages, about {spec.size_mib} MiB ({spec.download_mib} MiB to download)")
     with tempfile.TemporaryDirectory() as folder:
         lock, constraints = Path(folder, spec.lock), Path(folder, "build-constraints.txt")
         lock.write_text(spec.lock_text, encoding="utf-8")

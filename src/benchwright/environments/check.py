@@ -146,9 +146,7 @@ def _import_findings(failures: Mapping[str, str]) -> list[CheckFinding]:
 def _data_findings(environment: Environment) -> list[CheckFinding]:
     gone = missing_files(environment.manifest.data, environment.prefix)
     lost = [
-        CheckFinding(
-            kind=FindingKind.DATA, subject=name, detail="it was there when built and is gone", serious=True
-        )
+        CheckFinding(kind=FindingKind.DATA, subject=name, detail="it was there when built and is gone", serious=True)
         for name in gone
     ]
     never = [

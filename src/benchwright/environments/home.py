@@ -17,9 +17,7 @@ def default_home(environ: Mapping[str, str]) -> Path:
         if environ.get(variable):
             return _absolute(variable, environ[variable]) / below
     if not environ.get("HOME"):
-        raise UsageError(
-            "No home folder is known: set BENCHWRIGHT_HOME to the folder where environments shall live."
-        )
+        raise UsageError("No home folder is known: set BENCHWRIGHT_HOME to the folder where environments shall live.")
     return _absolute("HOME", environ["HOME"]) / ".local" / "share" / "benchwright"
 
 

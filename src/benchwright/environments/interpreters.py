@@ -107,9 +107,7 @@ def minor_versions(python: str) -> tuple[str, ...]:
     if not all(bounds):
         raise UsageError(f"A Python version is written like '3.10' or '>=3.11,<3.14', not {python!r}.")
     tests = [(match[1], int(match[2])) for match in bounds if match]
-    allowed = (
-        n for n in range(NEWEST_MINOR, OLDEST_MINOR - 1, -1) if all(_holds(n, *test) for test in tests)
-    )
+    allowed = (n for n in range(NEWEST_MINOR, OLDEST_MINOR - 1, -1) if all(_holds(n, *test) for test in tests))
     return tuple(f"3.{n}" for n in allowed)
 
 
@@ -233,9 +231,7 @@ def _install(wanted: tuple[str, ...], uv: Path, places: SearchPlaces) -> Interpr
         found = probe(path, "uv")
         if found is not None:
             return found
-    raise MachineError(
-        f"uv installed Python {minor}, but it does not start; try `uv python install {minor}` by hand."
-    )
+    raise MachineError(f"uv installed Python {minor}, but it does not start; try `uv python install {minor}` by hand.")
 
 
 def _none_found(python: str, wanted: tuple[str, ...], places: SearchPlaces) -> str:

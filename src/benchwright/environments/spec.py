@@ -159,9 +159,7 @@ def parse_spec(toml: str, read_lock: Callable[[str], str]) -> EnvSpec:
     try:
         return _spec_from(table, read_lock)
     except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(
-            f"The environment specification {name!r} has a missing or wrong field: {error}."
-        ) from error
+        raise UsageError(f"The environment specification {name!r} has a missing or wrong field: {error}.") from error
 
 
 def _spec_from(table: dict[str, Any], read_lock: Callable[[str], str]) -> EnvSpec:
@@ -191,9 +189,7 @@ def _data_item(table: dict[str, Any]) -> DataItem:
     package = fields.pop("package", None)
     sources = tuple(fields.pop("sources"))
     if not set(sources) <= {"index", "package"} or ("package" in sources) != (package is not None):
-        raise ValueError(
-            f"data {fields['name']!r}: sources are 'index' and 'package', the latter with its table"
-        )
+        raise ValueError(f"data {fields['name']!r}: sources are 'index' and 'package', the latter with its table")
     return DataItem(
         pattern=fields.pop("pattern", "*"),
         sources=sources,

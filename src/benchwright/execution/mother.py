@@ -176,9 +176,7 @@ class Mother:
 class Slot:
     """One place where jobs run, one after the other."""
 
-    def __init__(
-        self, control: socket.socket, group: SlotGroup | None, facts: tuple[tuple[str, str], ...]
-    ) -> None:
+    def __init__(self, control: socket.socket, group: SlotGroup | None, facts: tuple[tuple[str, str], ...]) -> None:
         self._control = control
         self._group = group
         self._facts = facts

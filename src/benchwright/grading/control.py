@@ -40,9 +40,7 @@ def run_controls(
             owners.setdefault(scheduled.job.digest, []).append((problem, is_reference))
             # Equal jobs of two problems share their runs; each copy must be an object of its own.
             if len(owners[scheduled.job.digest]) == 1:
-                waiting += [
-                    ScheduledJob(job=scheduled.job, expectation=scheduled.expectation) for _ in range(repeats)
-                ]
+                waiting += [ScheduledJob(job=scheduled.job, expectation=scheduled.expectation) for _ in range(repeats)]
     open_runs = {problem.digest: _Collected(problem, repeats) for problem in chosen}
     for done, (job, record) in enumerate(scheduler.run(waiting), 1):
         report(done, len(waiting))

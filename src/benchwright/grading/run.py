@@ -52,9 +52,7 @@ def run_jobs(
         else:
             store.put(record)
         report(Progress(done=done, total=len(distinct), reused=len(known)))
-    return RunSummary(
-        executed=len(waiting), reused=len(known), duplicates=count - len(distinct), lost=lost
-    )
+    return RunSummary(executed=len(waiting), reused=len(known), duplicates=count - len(distinct), lost=lost)
 
 
 def _records(waiting: list[ScheduledJob], scheduler: Scheduler) -> Iterator[ExecutionRecord]:

@@ -22,6 +22,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval:
         raise ValueError(f"expected 0 <= successes <= n and n >= 1, got successes={successes} and n={n}")
     _check_confidence(confidence)
     from scipy import stats  # takes over a second, so not before it is needed
+
     interval = stats.binomtest(successes, n).proportion_ci(confidence_level=confidence, method="wilson")
     return Interval(float(interval.low), float(interval.high))
 

@@ -34,6 +34,7 @@ def mcnemar_exact(only_a: int, only_b: int) -> float:
     if only_a + only_b == 0:
         return 1.0
     from scipy import stats  # takes over a second, so not before it is needed
+
     return float(stats.binomtest(only_a, only_a + only_b, 0.5).pvalue)
 
 
@@ -54,8 +55,7 @@ def paired_difference(
     second = np.asarray(b, dtype=np.float64)
     if first.shape != second.shape or first.ndim != 1 or first.size == 0:
         raise ValueError(
-            "expected two equally long sequences, one value per problem; "
-            f"got shapes {first.shape} and {second.shape}"
+            f"expected two equally long sequences, one value per problem; got shapes {first.shape} and {second.shape}"
         )
     gains = first - second
     interval = bootstrap_mean(gains, rounds=rounds, rng=rng, confidence=confidence)

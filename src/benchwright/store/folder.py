@@ -1,9 +1,9 @@
 """The results folder of one grading.
 
-    manifest.json     what was graded, in what, by which versions; schema version; written first, completed last
-    rows.jsonl        one JSON line per attempt and score
-    plans.json        planned tests by problem, so that regrading needs neither data nor execution
-    .lock             held while a grading writes
+manifest.json     what was graded, in what, by which versions; schema version; written first, completed last
+rows.jsonl        one JSON line per attempt and score
+plans.json        planned tests by problem, so that regrading needs neither data nor execution
+.lock             held while a grading writes
 """
 
 import contextlib
@@ -115,7 +115,9 @@ class ResultsFolder:
         try:
             file = self.rows_path.open("rb")
         except OSError as error:
-            raise UsageError(f"{self.rows_path} cannot be read ({error.strerror}); has the grading finished?") from error
+            raise UsageError(
+                f"{self.rows_path} cannot be read ({error.strerror}); has the grading finished?"
+            ) from error
         with file:
             for number, line in enumerate(file, 1):
                 try:

@@ -70,9 +70,12 @@ class RecordStore:
         if row is None:
             return None
         try:
-            return ExecutionRecord.from_plain(json.loads(zlib.decompress(row[0])))
-        except (zlib.error, ValueError, KeyError, TypeError) as error:
+            record = ExecutionRecord.from_plain(json.loads(zlib.decompress(row[0])))
+        except (zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._damaged(str(error)) from error
+        if record.job_digest != digest:
+            raise self._damaged(f"the record kept for job {digest[:12]} is another's")
+        return record
 
     def known(self, digests: Iterable[str]) -> set[str]:
         """Which of these jobs have a record."""
@@ -126,3 +129,9 @@ class RecordStore:
             if "not a database" in str(error) or "malformed" in str(error):
                 raise self._damaged(str(error)) from error
             raise MachineError(f"The record store {self._path} cannot be used ({error}); is the disk full?") from error
+
+    def _damaged(self, what: str) -> UsageError:
+        return UsageError(
+            f"{self._path} is not a record store or is damaged ({what}); move it away, finished work in it is then "
+            f"run again."
+        )

@@ -90,9 +90,7 @@ def test_a_file_is_recognised_by_its_bytes(hard_file: Path, pinned: Callable[...
     assert load(path=hard_file, subset="hard", version="v0.1.4").pinned
 
 
-def test_a_file_of_another_version_than_claimed_is_refused(
-    hard_file: Path, pinned: Callable[..., Pins]
-) -> None:
+def test_a_file_of_another_version_than_claimed_is_refused(hard_file: Path, pinned: Callable[..., Pins]) -> None:
     """A file that is pinned under one version cannot be graded as another."""
     pinned(pin("v0.1.2", "hard", rows=rows_digest(hard_file)))
     with pytest.raises(UsageError, match=r"is version v0\.1\.2 by its digest, not v0\.1\.3"):
@@ -204,9 +202,7 @@ def test_published_data_that_is_not_whole_is_refused(
 def test_without_a_connection_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """Data that cannot be fetched is the machine's fault, and a local file is the way out."""
     FakeHub(monkeypatch, None)
-    with pytest.raises(
-        MachineError, match=r"v0\.1\.4.* cannot be fetched \(no connection\); give a local copy"
-    ):
+    with pytest.raises(MachineError, match=r"v0\.1\.4.* cannot be fetched \(no connection\); give a local copy"):
         load()
 
 

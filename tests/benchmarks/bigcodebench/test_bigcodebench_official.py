@@ -122,18 +122,12 @@ def test_the_files_are_as_the_official_tool_writes_them(three_problems: ProblemS
         ("gt_pass_rate", 0.995),
         ("failed_tasks", [TWO]),
     ]
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == sorted(
-        path.name for path in files.paths
-    )
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == sorted(path.name for path in files.paths)
 
 
-def test_uncalibrated_solutions_are_stored_without_the_stub(
-    three_problems: ProblemSet, tmp_path: Path
-) -> None:
+def test_uncalibrated_solutions_are_stored_without_the_stub(three_problems: ProblemSet, tmp_path: Path) -> None:
     """The extracted score's file holds the answer alone and says that it is not calibrated."""
-    files = write_official_files(
-        tmp_path, "s", results(result(ONE, 0, PASSED), score=Score.EXTRACTED), three_problems
-    )
+    files = write_official_files(tmp_path, "s", results(result(ONE, 0, PASSED), score=Score.EXTRACTED), three_problems)
     assert json.loads(files.paths[0].read_text())["eval"][ONE][0]["solution"] == "answer = 'é\ud800'\n"
     assert json.loads(files.paths[1].read_text())["calibrated"] is False
 

@@ -95,9 +95,7 @@ def test_real_samples_and_official_verdicts_fit_together(
     with gzip.open(verdict_path) as stream:
         evaluated = json.load(stream)["eval"]
     for problem_id, samples in evaluated.items():
-        planned = {
-            test.id.partition(".")[2] for test in read_plan(problems.problem(problem_id).test_source).tests
-        }
+        planned = {test.id.partition(".")[2] for test in read_plan(problems.problem(problem_id).test_source).tests}
         reported = {test for sample in samples for test in sample["details"]} - {"ALL"}
         # Task 488 uses subtests, whose official names carry parameters and are cut at a dot.
         assert reported <= planned or problem_id == "BigCodeBench/488"

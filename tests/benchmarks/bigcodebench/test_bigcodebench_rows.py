@@ -56,9 +56,7 @@ def test_fields_beside_the_task_do_not_change_its_digest(row: MakeRow) -> None:
     "field",
     ["task_id", "complete_prompt", "instruct_prompt", "canonical_solution", "code_prompt", "test", "libs"],
 )
-def test_a_missing_field_is_named_with_file_and_line(
-    row: MakeRow, write_lines: WriteLines, field: str
-) -> None:
+def test_a_missing_field_is_named_with_file_and_line(row: MakeRow, write_lines: WriteLines, field: str) -> None:
     """A row without a field is refused with file, line and field."""
     broken = row()
     del broken[field]
@@ -106,9 +104,7 @@ def test_problems_stand_in_the_order_of_their_numbers(row: MakeRow, write_lines:
 def test_the_digest_does_not_depend_on_the_order_of_rows(row: MakeRow, order: list[int]) -> None:
     """A data set is a set: reordering a file does not make another version of it."""
     rows = [(f"row {number}", row(f"T/{number}")) for number in range(5)]
-    assert digest_of_problems(problems_of(rows[index] for index in order)) == digest_of_problems(
-        problems_of(rows)
-    )
+    assert digest_of_problems(problems_of(rows[index] for index in order)) == digest_of_problems(problems_of(rows))
 
 
 def test_every_container_holds_the_same_data(row: MakeRow, write_lines: WriteLines, tmp_path: Path) -> None:

@@ -44,9 +44,7 @@ def test_a_solution_is_taken_as_it_stands(three_problems: ProblemSet, write_line
     assert (attempt.solution, attempt.raw_text, attempt.sample) == ("a\n", "```a```", 0)
 
 
-def test_a_completion_follows_the_complete_prompt(
-    three_problems: ProblemSet, write_lines: WriteLines
-) -> None:
+def test_a_completion_follows_the_complete_prompt(three_problems: ProblemSet, write_lines: WriteLines) -> None:
     """The field completion goes on where the complete prompt ends; solution comes first if both are there."""
     path = write_lines(
         {"task_id": "BigCodeBench/1", "completion": "    return 2\n"},
@@ -166,9 +164,7 @@ def test_the_model_is_guessed(
 
 
 @pytest.mark.parametrize("mark", ["rows", "names"])
-def test_answers_of_two_models_are_not_mixed(
-    three_problems: ProblemSet, write_lines: WriteLines, mark: str
-) -> None:
+def test_answers_of_two_models_are_not_mixed(three_problems: ProblemSet, write_lines: WriteLines, mark: str) -> None:
     """Samples of several models would become samples of one; the file is refused."""
     if mark == "rows":
         path = write_lines(sample(model="a"), sample(model="b"))
@@ -221,9 +217,7 @@ def test_the_same_number_in_two_files_is_refused(three_problems: ProblemSet, wri
     """In a folder, explicit numbers must differ across files; both places are named."""
     folder = write_lines(sample(sample=0), name="m/a.jsonl").parent
     write_lines(sample(sample=0), name="m/b.jsonl")
-    with pytest.raises(
-        UsageError, match=r"b\.jsonl, line 1: sample 0 .* a\.jsonl, line 1|b\.jsonl.*a\.jsonl"
-    ):
+    with pytest.raises(UsageError, match=r"b\.jsonl, line 1: sample 0 .* a\.jsonl, line 1|b\.jsonl.*a\.jsonl"):
         read_samples(folder, three_problems)
 
 
@@ -240,9 +234,7 @@ def test_an_unknown_task_is_named_with_what_was_meant(
     three_problems: ProblemSet, write_lines: WriteLines, task_id: str, hint: str
 ) -> None:
     """An id that the set does not have is an error that names line, set and near ids."""
-    with pytest.raises(
-        UsageError, match=rf"answers 1 task that bigcodebench local-test \(subset full.*{hint}"
-    ):
+    with pytest.raises(UsageError, match=rf"answers 1 task that bigcodebench local-test \(subset full.*{hint}"):
         read_samples(write_lines({"task_id": task_id, "solution": ""}), three_problems)
 
 
@@ -286,9 +278,7 @@ def test_an_answer_that_is_no_text_is_still_an_attempt(
     assert answer.reason is reason
 
 
-def test_bytes_that_are_not_utf8_spoil_one_answer_only(
-    three_problems: ProblemSet, write_lines: WriteLines
-) -> None:
+def test_bytes_that_are_not_utf8_spoil_one_answer_only(three_problems: ProblemSet, write_lines: WriteLines) -> None:
     """A line that is JSON but for its encoding is an unreadable attempt; the others are read as usual."""
     path = write_lines(b'{"task_id": "BigCodeBench/1", "solution": "h\xe9"}\n', sample(2))
     first, second = read_samples(path, three_problems).attempts
@@ -297,9 +287,7 @@ def test_bytes_that_are_not_utf8_spoil_one_answer_only(
     assert isinstance(answer_of(second), CodeAnswer)
 
 
-def test_nul_bytes_and_surrogates_are_the_answers_own(
-    three_problems: ProblemSet, write_lines: WriteLines
-) -> None:
+def test_nul_bytes_and_surrogates_are_the_answers_own(three_problems: ProblemSet, write_lines: WriteLines) -> None:
     """Characters that JSON can spell but no source holds reach the attempt and are judged there."""
     file = read_samples(write_lines(sample(solution="\0"), sample(2, "\ud800")), three_problems)
     assert [attempt.solution for attempt in file.attempts] == ["\0", "\ud800"]
@@ -309,15 +297,11 @@ def test_nul_bytes_and_surrogates_are_the_answers_own(
         assert answer.reason is Reason.NOT_TEXT
 
 
-def test_a_50_mb_solution_is_recorded_as_too_large_and_dropped(
-    three_problems: ProblemSet, tmp_path: Path
-) -> None:
+def test_a_50_mb_solution_is_recorded_as_too_large_and_dropped(three_problems: ProblemSet, tmp_path: Path) -> None:
     """A huge answer costs memory only while its line is read."""
     path = tmp_path / "samples.jsonl"
     huge = "x" * 50_000_000
-    path.write_text(
-        json.dumps(sample(solution=huge, raw_solution=huge)) + "\n" + json.dumps(sample(2)) + "\n"
-    )
+    path.write_text(json.dumps(sample(solution=huge, raw_solution=huge)) + "\n" + json.dumps(sample(2)) + "\n")
     del huge
     tracemalloc.start()
     try:
@@ -349,9 +333,7 @@ def test_absent_files_and_empty_folders_are_usage_errors(three_problems: Problem
         read_samples(tmp_path, three_problems)
 
 
-def test_20_000_samples_are_read_quickly_and_in_modest_memory(
-    three_problems: ProblemSet, tmp_path: Path
-) -> None:
+def test_20_000_samples_are_read_quickly_and_in_modest_memory(three_problems: ProblemSet, tmp_path: Path) -> None:
     """Reading grows with the file alone: 20,000 answers of 1 kB take seconds and about their own size."""
     path = tmp_path / "samples.jsonl.gz"
     code = "# a comment of some length\n" * 40
@@ -369,6 +351,4 @@ def test_20_000_samples_are_read_quickly_and_in_modest_memory(
     assert len(read.attempts) == 20_000
     assert read.attempts[0].raw_text is read.attempts[0].solution
     assert peak < 60_000_000  # the codes themselves are 22 MB
-    assert (
-        time.monotonic() - started < 10
-    )  # measured: 0.4 s without tracing; the bound is for a loaded machine
+    assert time.monotonic() - started < 10  # measured: 0.4 s without tracing; the bound is for a loaded machine

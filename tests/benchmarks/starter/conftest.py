@@ -41,9 +41,7 @@ def answers() -> dict[str, list[Row]]:
 
 
 @pytest.fixture(scope="session")
-def outcomes(
-    rows: list[Row], answers: dict[str, list[Row]], tmp_path_factory: pytest.TempPathFactory
-) -> Outcomes:
+def outcomes(rows: list[Row], answers: dict[str, list[Row]], tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     """What became of each program, by an id such as "reference/Starter/0", from one run of the harness."""
     absent = [name for name in NEEDED_LIBRARIES if importlib.util.find_spec(name) is None]
     if absent:
@@ -52,9 +50,7 @@ def outcomes(
     jobs = [job for row in rows for job in task_jobs(row)]
     prompts = {row["task_id"]: row for row in rows}
     for system, recorded in answers.items():
-        jobs += [
-            job for answer in recorded for job in answer_jobs(system, answer, prompts[answer["task_id"]])
-        ]
+        jobs += [job for answer in recorded for job in answer_jobs(system, answer, prompts[answer["task_id"]])]
     (folder / "jobs.json").write_text(json.dumps(jobs))
     environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(folder), "TMPDIR": str(folder)}
     subprocess.run(

@@ -16,17 +16,11 @@ EXPECTED: dict[str, Any] = json.loads(Path(__file__).with_name("expected_failure
 def failing(outcomes: Outcomes, system: str, mode: str) -> list[str]:
     """Return the ids of the answers of a system that fail in a mode, in the order of their numbers."""
     prefix = f"{system}/{mode}/"
-    return [
-        name.removeprefix(prefix)
-        for name, o in outcomes.items()
-        if name.startswith(prefix) and not o["passed"]
-    ]
+    return [name.removeprefix(prefix) for name, o in outcomes.items() if name.startswith(prefix) and not o["passed"]]
 
 
 @pytest.mark.parametrize("system", ["alder", "birch", "cedar"])
-def test_each_system_answers_each_task_once(
-    system: str, rows: list[Row], answers: dict[str, list[Row]]
-) -> None:
+def test_each_system_answers_each_task_once(system: str, rows: list[Row], answers: dict[str, list[Row]]) -> None:
     """A file has one row per task, in the order of the tasks."""
     assert [answer["task_id"] for answer in answers[system]] == [row["task_id"] for row in rows]
 

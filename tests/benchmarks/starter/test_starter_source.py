@@ -40,9 +40,7 @@ DOMAINS = {
 }
 FIRST_SLUGS = ["text_keyword_ranking", "text_initials_index", "text_fill_template", "frame_regional_revenue"]
 # "The largest comes first, and ..." describes a result; what a recipe looks like is a sentence that opens so.
-RECIPE_MARKERS = re.compile(
-    r"\b[Ss]tep \d|\b(First(ly)?|Then|Next|Finally)\b|\bfirst\b[^.]*\bthen\b|\biterat"
-)
+RECIPE_MARKERS = re.compile(r"\b[Ss]tep \d|\b(First(ly)?|Then|Next|Finally)\b|\bfirst\b[^.]*\bthen\b|\biterat")
 
 
 def write_reference(text: str) -> str:
@@ -139,9 +137,7 @@ def test_raised_exceptions_are_documented(rows: list[Row]) -> None:
     for row in rows:
         tree = ast.parse(row["complete_prompt"] + row["canonical_solution"])
         calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)]
-        raised = {
-            call.func.id for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-        }
+        raised = {call.func.id for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)}
         documented = {item.partition(":")[0] for item in json.loads(row["doc_struct"])["raises"]}
         assert raised <= documented, row["task_id"]
 
@@ -180,9 +176,7 @@ def test_every_example_call_is_in_the_tests(rows: list[Row]) -> None:
     """Each call of task_func in an example occurs in the tests as the same expression."""
     for row in rows:
         examples = "\n".join(
-            line[4:]
-            for line in json.loads(row["doc_struct"])["examples"]
-            if line.startswith((">>> ", "... "))
+            line[4:] for line in json.loads(row["doc_struct"])["examples"] if line.startswith((">>> ", "... "))
         )
         calls = function_calls(examples)
         assert calls, row["task_id"]
@@ -192,9 +186,7 @@ def test_every_example_call_is_in_the_tests(rows: list[Row]) -> None:
 def function_calls(code: str) -> set[str]:
     """Return the calls of task_func in some code, written in one normal form."""
     calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
-    return {
-        ast.unparse(call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "task_func"
-    }
+    return {ast.unparse(call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "task_func"}
 
 
 def test_split_of_a_small_reference() -> None:

@@ -32,9 +32,7 @@ class BigCodeBench:
         """Published versions of the data, oldest first."""
         return read_pins().versions
 
-    def load(
-        self, *, subset: str | None = None, version: str | None = None, path: Path | None = None
-    ) -> ProblemSet:
+    def load(self, *, subset: str | None = None, version: str | None = None, path: Path | None = None) -> ProblemSet:
         """See :func:`benchwright.benchmarks.bigcodebench.loading.load`."""
         return loading.load(subset=subset, version=version, path=path)
 

@@ -11,9 +11,7 @@ _INSTEAD = "give a local copy of the data file instead (--dataset FILE)"
 def source_name(pins: Pins, *, version: str, subset: str) -> str:
     """Data set, revision and file, as it is recorded with results."""
     repository = pins.repositories[subset]
-    return (
-        f"hf://datasets/{repository.name}@{repository.revision}/{pins.file_pattern.format(version=version)}"
-    )
+    return f"hf://datasets/{repository.name}@{repository.revision}/{pins.file_pattern.format(version=version)}"
 
 
 def fetch(pins: Pins, *, version: str, subset: str) -> Path:

@@ -67,9 +67,7 @@ def identify(file: RowFile, *, source: str, claimed: str | None, subset: str, pi
     )
 
 
-def _check_claim(
-    claimed: str, *, pin: Pin | None, digest: str, file: RowFile, source: str, pins: Pins
-) -> None:
+def _check_claim(claimed: str, *, pin: Pin | None, digest: str, file: RowFile, source: str, pins: Pins) -> None:
     if pin is not None and pin.version != claimed:
         raise UsageError(f"{source} is version {pin.version} by its digest, not {claimed}.")
     if pin is not None:

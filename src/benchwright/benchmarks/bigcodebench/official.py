@@ -33,9 +33,7 @@ def official_status(verdict: Verdict) -> str | None:
             assert_never(verdict.outcome)
 
 
-def write_official_files(
-    folder: Path, stem: str, results: OfficialResults, problems: ProblemSet
-) -> OfficialFiles:
+def write_official_files(folder: Path, stem: str, results: OfficialResults, problems: ProblemSet) -> OfficialFiles:
     """Write ``<stem>_eval_results.json`` and ``<stem>_pass_at_k.json``, each whole or not at all.
 
     Solutions are stored as the official tool stores them: with the stub in front when calibrated.  Faults are
@@ -80,8 +78,7 @@ def read_official_verdicts(path: Path) -> dict[SampleKey, str]:
             status = sample.get("status") if isinstance(sample, dict) else None
             if status not in _STATUSES:
                 raise UsageError(
-                    f"{path}: sample {number} of {task_id} has the status {status!r}; "
-                    "expected pass, fail or timeout."
+                    f"{path}: sample {number} of {task_id} has the status {status!r}; expected pass, fail or timeout."
                 )
             verdicts[SampleKey(task_id, number)] = status
     return verdicts

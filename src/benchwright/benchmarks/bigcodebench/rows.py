@@ -68,9 +68,7 @@ def problems_of(
     return tuple(sorted(problems.values(), key=lambda problem: _natural(problem.id)))
 
 
-def to_problem(
-    row: Mapping[str, Any], *, benchmark: str = "bigcodebench", where: str = "the row"
-) -> FunctionProblem:
+def to_problem(row: Mapping[str, Any], *, benchmark: str = "bigcodebench", where: str = "the row") -> FunctionProblem:
     """The problem that a row describes; raises `UsageError` naming ``where`` and the field."""
     canonical = canonical_row(row, where)
     return FunctionProblem(

@@ -69,9 +69,7 @@ def _sample_files(path: Path) -> list[Path]:
         if file.name.endswith(_SUFFIXES) and not any(mark in file.name for mark in _RESULT_MARKS)
     )
     if not files:
-        raise UsageError(
-            f"The folder {path} holds no sample file; expected names that end in .jsonl or .jsonl.gz."
-        )
+        raise UsageError(f"The folder {path} holds no sample file; expected names that end in .jsonl or .jsonl.gz.")
     return files
 
 
@@ -148,9 +146,7 @@ class _Reading:
         """The model named in rows or file names, or else the folder's name; raises if there are several."""
         if len(self.models) > 1:
             named = "; ".join(f"{model} ({where})" for model, where in list(self.models.items())[:_NAMED])
-            raise UsageError(
-                f"{path} holds answers of {len(self.models)} models: {named}; grade each by itself."
-            )
+            raise UsageError(f"{path} holds answers of {len(self.models)} models: {named}; grade each by itself.")
         return next(iter(self.models), self.folder_model)
 
     def _number(self, row: Mapping[str, Any], task_id: str, where: str) -> int:

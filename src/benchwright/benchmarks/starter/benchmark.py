@@ -30,9 +30,7 @@ class Starter:
     subsets: tuple[str, ...] = _SUBSETS
     versions: tuple[str, ...] = (benchwright.__version__,)
 
-    def load(
-        self, *, subset: str | None = None, version: str | None = None, path: Path | None = None
-    ) -> ProblemSet:
+    def load(self, *, subset: str | None = None, version: str | None = None, path: Path | None = None) -> ProblemSet:
         """The built-in tasks, or tasks in the same schema from a file."""
         if subset is not None and subset not in _SUBSETS:
             raise UnknownNameError("subset of starter", subset, _SUBSETS)

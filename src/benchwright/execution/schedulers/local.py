@@ -245,7 +245,9 @@ class _Crew:
     async def _start(self, name: str) -> Mother:
         tiers = {tier.name: tier for tier in self._target.tiers}
         if name not in tiers:
-            raise MachineError(f"Environment {self._target.name} has no guest tier {name!r}; known: {', '.join(tiers)}.")
+            raise MachineError(
+                f"Environment {self._target.name} has no guest tier {name!r}; known: {', '.join(tiers)}."
+            )
         mother = Mother(self._target, tiers[name], self._options.isolation, self._groups)
         self._started.append(mother)
         await mother.start()
@@ -264,4 +266,3 @@ class _Crew:
 def _has_died(mother: asyncio.Task[Mother]) -> bool:
     """Whether a mother that had started is gone; one that could not start raises for every job that asks."""
     return mother.done() and not mother.cancelled() and mother.exception() is None and not mother.result().alive
-
