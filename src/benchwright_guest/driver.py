@@ -187,6 +187,7 @@ def describe(error):
         message = _clip(_format(error))
     except BaseException:
         message = type(error).__name__
+    message = message.encode("utf-8", "backslashreplace").decode()
     return message, type(error).__name__[:80], _missing_module(error)
 
 

@@ -488,6 +488,8 @@ int bw_plan(PyObject *plan, PyObject *rows, PyObject *sizes, PyObject *module, P
     w.class_name = class_name;
     w.plain_bases = plain_bases;
     w.planned = 1;
+    static const char started[] = "{\"kind\":\"started\"}"; /* from here on, whatever ends the process is the answer's */
+    send_payload(started, sizeof started - 1);
     return 0;
 }
 

@@ -16,7 +16,7 @@ TEST = {
     "kind": "test", "id": "TestCases.test_truth", "outcome": "passed", "seconds": 0.1, "exception": "",
     "message": "", "missing_module": None,
 }  # fmt: skip
-LOADED = {"kind": "loaded"}
+STARTED = {"kind": "started"}
 CLOSING = {"kind": "closing", "missing": []}
 EXIT = {"cause": "exit", "status": 0, "wall": 1.23456, "cpu": 0.5, "peak": 100}
 
@@ -37,7 +37,7 @@ def raw(*messages: dict[str, Any], oom: bool = False, errors: tuple[str, ...] = 
 
 def test_an_orderly_run_becomes_a_finished_record() -> None:
     """All that was seen is in the record, and its digest is the job's."""
-    record = build(JOB, raw(LOADED, TEST, CLOSING))
+    record = build(JOB, raw(STARTED, TEST, CLOSING))
     assert record.job_digest == JOB.digest
     assert record.exit_cause is ExitCause.FINISHED
     assert [(test.id, test.outcome) for test in record.tests] == [("TestCases.test_truth", TestOutcome.PASSED)]
@@ -50,18 +50,18 @@ def test_an_orderly_run_becomes_a_finished_record() -> None:
 @pytest.mark.parametrize(
     ("messages", "event", "cause"),
     [
-        ((LOADED, TEST, CLOSING), {}, ExitCause.FINISHED),
-        ((LOADED, TEST, CLOSING), {"status": 1}, ExitCause.EXITED),
-        ((LOADED, TEST), {}, ExitCause.EXITED),
-        ((LOADED,), {"status": 3}, ExitCause.EXITED),
-        ((), {"status": -11}, ExitCause.SIGNAL),
-        ((), {"status": -24}, ExitCause.CPU_TIME),
-        ((), {"status": -9, "cpu": 20.0}, ExitCause.CPU_TIME),
-        ((), {"status": -9, "cpu": 19.0}, ExitCause.SIGNAL),
-        ((), {"cause": "wall_time", "status": -9}, ExitCause.WALL_TIME),
-        ((), {"cause": "memory", "status": -9}, ExitCause.MEMORY),
-        ((), {"cause": "output", "status": -9}, ExitCause.OUTPUT),
-        ((LOADED, TEST, CLOSING), {"cause": "wall_time", "status": -9}, ExitCause.WALL_TIME),
+        ((STARTED, TEST, CLOSING), {}, ExitCause.FINISHED),
+        ((STARTED, TEST, CLOSING), {"status": 1}, ExitCause.EXITED),
+        ((STARTED, TEST), {}, ExitCause.EXITED),
+        ((STARTED,), {"status": 3}, ExitCause.EXITED),
+        ((STARTED,), {"status": -11}, ExitCause.SIGNAL),
+        ((STARTED,), {"status": -24}, ExitCause.CPU_TIME),
+        ((STARTED,), {"status": -9, "cpu": 20.0}, ExitCause.CPU_TIME),
+        ((STARTED,), {"status": -9, "cpu": 19.0}, ExitCause.SIGNAL),
+        ((STARTED,), {"cause": "wall_time", "status": -9}, ExitCause.WALL_TIME),
+        ((STARTED,), {"cause": "memory", "status": -9}, ExitCause.MEMORY),
+        ((STARTED,), {"cause": "output", "status": -9}, ExitCause.OUTPUT),
+        ((STARTED, TEST, CLOSING), {"cause": "wall_time", "status": -9}, ExitCause.WALL_TIME),
     ],
 )
 def test_exit_cause(messages: tuple[dict[str, Any], ...], event: dict[str, Any], cause: ExitCause) -> None:
@@ -71,12 +71,12 @@ def test_exit_cause(messages: tuple[dict[str, Any], ...], event: dict[str, Any],
 
 def test_killed_for_memory_is_not_a_crash() -> None:
     """A process the memory controller killed went over its limit."""
-    assert build(JOB, raw(LOADED, oom=True, status=-9)).exit_cause is ExitCause.MEMORY
+    assert build(JOB, raw(STARTED, oom=True, status=-9)).exit_cause is ExitCause.MEMORY
 
 
 def test_an_orderly_end_survives_a_killed_helper() -> None:
     """When a process of the job was killed for memory and the answer coped, the tests decide."""
-    assert build(JOB, raw(LOADED, TEST, CLOSING, oom=True)).exit_cause is ExitCause.FINISHED
+    assert build(JOB, raw(STARTED, TEST, CLOSING, oom=True)).exit_cause is ExitCause.FINISHED
 
 
 def test_a_child_that_could_not_be_set_up_is_a_fault_of_ours() -> None:
@@ -91,7 +91,7 @@ def test_notes_are_kept_apart_by_level() -> None:
         {"kind": "note", "level": "interference", "what": "patched"},
         {"kind": "note", "level": "observation", "what": "looked"},
     ]
-    record = build(JOB, raw(LOADED, *notes, TEST, CLOSING))
+    record = build(JOB, raw(STARTED, *notes, TEST, CLOSING))
     assert record.interference == ("patched",)
     assert ("observed", "looked") in record.facts
 
@@ -99,7 +99,7 @@ def test_notes_are_kept_apart_by_level() -> None:
 def test_modules_that_were_missing_are_gathered() -> None:
     """Missing modules come from the closing frame, from tests and from a load error."""
     test = {**TEST, "outcome": "error", "missing_module": "torch"}
-    record = build(JOB, raw(LOADED, test, {**CLOSING, "missing": ["keras", "torch"]}))
+    record = build(JOB, raw(STARTED, test, {**CLOSING, "missing": ["keras", "torch"]}))
     assert record.missing_modules == ("keras", "torch")
     load_error = {
         "kind": "load_error", "phase": "answer", "exception": "ModuleNotFoundError", "message": "m", "line": 1,
@@ -114,9 +114,9 @@ def test_modules_that_were_missing_are_gathered() -> None:
 @pytest.mark.parametrize(
     ("messages", "error"),
     [
-        ((LOADED, TEST, CLOSING, CLOSING), "more than one closing frame"),
-        ((LOADED, CLOSING, TEST), "frames after the closing frame"),
-        ((LOADED, TEST, TEST, CLOSING), "a test was reported twice"),
+        ((STARTED, TEST, CLOSING, CLOSING), "more than one closing frame"),
+        ((STARTED, CLOSING, TEST), "frames after the closing frame"),
+        ((STARTED, TEST, TEST, CLOSING), "a test was reported twice"),
     ],
 )
 def test_frames_in_an_order_no_driver_sends(messages: tuple[dict[str, Any], ...], error: str) -> None:
@@ -126,12 +126,12 @@ def test_frames_in_an_order_no_driver_sends(messages: tuple[dict[str, Any], ...]
 
 def test_channel_errors_are_protocol_errors() -> None:
     """What the reader refused is in the record."""
-    assert build(JOB, raw(LOADED, errors=("forged",))).protocol_errors == ("forged",)
+    assert build(JOB, raw(STARTED, errors=("forged",))).protocol_errors == ("forged",)
 
 
 def test_a_failed_fixture_is_a_fact() -> None:
     """What a fixture raised is recorded by its name."""
-    record = build(JOB, raw(LOADED, {"kind": "fixture", "name": "tearDownClass", "message": "E: x"}, TEST, CLOSING))
+    record = build(JOB, raw(STARTED, {"kind": "fixture", "name": "tearDownClass", "message": "E: x"}, TEST, CLOSING))
     assert ("fixture", "tearDownClass: E: x") in record.facts
 
 

@@ -116,7 +116,8 @@ def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progres
             _write_official(folder, inputs, options, prepared, rows, summary, here, store)
         wall = time.monotonic() - started
         manifest = {**inputs.manifest, "status": "complete", "finished": _now(), **_outcome(summary, run, wall)}
-        folder.write_manifest(manifest)
+        digests = {problem.id: problem.digest for problem in problems.values()}
+        folder.write_manifest({**manifest, "problem_digests": digests})
     return GradeReport(
         run_id=inputs.run_id,
         folder=folder.path,

@@ -82,10 +82,13 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
         changes = tuple(_changes(_keyed(before), _keyed(after), "the judge decides otherwise"))
         if [row.verdict for row in before] != [row.verdict for row in after]:
             folder.keep_aside(ROWS, "before-regrade")
+            for official in [*path.glob("*_eval_results.json"), *path.glob("*_pass_at_k.json")]:
+                folder.keep_aside(official.name, "before-regrade")  # written from the earlier rows
             folder.write_rows(after)
             scores = [Score(name) for name in manifest["scores"]]
             controls = store.controls(manifest["environment_digest"], guest_version())
-            here = {control.problem_id: control for control in controls.values()}
+            digests = manifest.get("problem_digests", {})
+            here = {p: controls[digest] for p, digest in digests.items() if digest in controls}
             folder.write_manifest(
                 {**manifest, **summarise(after, scores, here).to_plain(), "judge_version": JUDGE_VERSION}
             )

@@ -11,6 +11,7 @@ _MAX_MESSAGES = 20_000
 """Of one job; 1,024 tests, their notes and fixtures stay far below."""
 _MAX_BYTES = 16 << 20
 _FIELDS: Mapping[str, Mapping[str, tuple[type, ...]]] = {
+    "started": {},
     "setup_failed": {"message": (str,)},
     "load_error": {
         "phase": (str,), "exception": (str,), "message": (str,), "line": (int, type(None)),

@@ -46,7 +46,6 @@ class Mother:
         # Not a pipe: nobody reads while modules are imported, and a full pipe would stop the guest for good.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
         self._control: socket.socket | None = None
-        self._slots = 0
         self.ready: dict[str, Any] = {}
 
     @property
@@ -144,10 +143,9 @@ class Mother:
         self, ours: socket.socket, theirs: socket.socket, group: SlotGroup | None
     ) -> dict[str, Any]:
         assert self._control is not None
-        self._slots += 1
         uid = None
         if os.getuid() == 0 and self._isolation is Isolation.NAMESPACE:
-            uid = _FIRST_UID + (os.getpid() % 100_000) * 1000 + self._slots % 1000
+            uid = _FIRST_UID + (os.getpid() % 100_000) * 1000 + self._groups.number() % 1000
         request = {"uid": uid, "cgroups": group.join_paths() if group else ()}
         try:
             socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])

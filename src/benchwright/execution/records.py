@@ -18,8 +18,6 @@ from benchwright.core.execution import (
 _OUTPUT_CHARACTERS = 4000
 _SIGXCPU = 24
 _SIGKILL = 9
-SETUP_FAILED = 97
-"""Exit status of a child that could not be set up (`benchwright_guest.child`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +41,15 @@ def build(job: Job, raw: RawExecution) -> ExecutionRecord:
     """The record of one job.
 
     Raises:
-        SandboxFault: The child's own set-up failed.
+        SandboxFault: The child's own set-up failed, or it ended before the answer was loaded.
     """
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for message in raw.messages:
         by_kind.setdefault(message["kind"], []).append(message)
     if "setup_failed" in by_kind:
         raise SandboxFault(f"a child could not be set up: {by_kind['setup_failed'][0]['message']}")
-    if raw.exit_event["status"] == SETUP_FAILED and not raw.messages:
-        raise SandboxFault("a child could not be set up and could not say why")
+    if not by_kind:  # the witness speaks before the answer is loaded; without a word, the answer was never there
+        raise SandboxFault(f"a child ended before it began ({raw.exit_event['cause']}, {raw.exit_event['status']})")
     cause = _exit_cause(job, raw, closed="closing" in by_kind)
     notes = by_kind.get("note", [])
     fixtures = tuple(("fixture", f"{note['name']}: {note['message']}") for note in by_kind.get("fixture", []))

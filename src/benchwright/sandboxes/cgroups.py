@@ -80,6 +80,11 @@ class GroupFactory:
         for root in self._roots:
             _sweep(root)
 
+    def number(self) -> int:
+        """A number that no other slot of this process has."""
+        self._count += 1
+        return self._count
+
     @property
     def available(self) -> bool:
         """Whether groups with a memory limit can be made here."""
@@ -87,7 +92,7 @@ class GroupFactory:
 
     def make(self) -> SlotGroup:
         """A new group; raises ``OSError`` when the kernel refuses."""
-        self._count += 1
+        self.number()
         folders = []
         for root in self._roots:
             folder = root / f"{_PREFIX}{os.getpid()}-{self._count}"
