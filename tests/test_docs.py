@@ -128,8 +128,7 @@ def test_every_option_is_in_the_reference(words: tuple[str, ...], command: click
     documented = {option for code in _INLINE.findall(own[0]) for option in _OPTION.findall(code)}
     documented = {option for option in documented if option.startswith("--")}
     # --env and --ids are accepted by `bw bench show` and mean nothing there.
-    hidden = {"--env", "--ids"} if words == ("bench", "show") else set()
-    assert documented == options_of(command) - HELP - hidden
+    assert documented == options_of(command) - HELP
 
 
 def test_every_outcome_and_reason_is_in_the_reference() -> None:

@@ -83,13 +83,15 @@ def reference_rows(names):
     """
     rows = []
     for name in names:
-        owner, attribute, value = _resolve(name)
-        if owner is None or not callable(value) or len(rows) > _MAX_ROWS:
+        try:  # some members, such as flask.request, answer no question outside of their context
+            owner, attribute, value = _resolve(name)
+            if owner is not None and callable(value) and len(rows) < _MAX_ROWS:
+                rows.append((name, vars(owner), attribute, value))
+                if issubclass(type(value), type):
+                    rows += _class_rows(value)
+                rows += _inner_rows(value, _INNER_DEPTH)
+        except Exception:
             continue
-        rows.append((name, vars(owner), attribute, value))
-        if isinstance(value, type):
-            rows += _class_rows(value)
-        rows += _inner_rows(value, _INNER_DEPTH)
     return tuple(rows)
 
 
@@ -113,12 +115,12 @@ def _class_rows(owner):
 
 def _inner_rows(function, depth):
     rows = []
-    if depth and isinstance(function, types.FunctionType):
+    if depth and type(function) is types.FunctionType:
         inner = getattr(function, "__wrapped__", None)
         rows += _inner_rows(inner, depth) if inner is not None else []
         for name in function.__code__.co_names:
             value = function.__globals__.get(name)
-            if isinstance(value, types.FunctionType):
+            if type(value) is types.FunctionType:
                 rows.append((function.__module__ or "?", function.__globals__, name, value))
                 rows += _inner_rows(value, depth - 1)
     return rows

@@ -54,7 +54,7 @@ _ITEMS = 5000
 
 
 def private_methods():
-    """``(name, copy)`` of ``TestCase``'s methods; the copies' globals and builtins are their own.  Made before forking."""
+    """``(name, copy)`` of ``TestCase``'s methods; the copies have globals and builtins of their own."""
     namespace = dict(vars(unittest.case))
     namespace["__builtins__"] = dict(vars(builtins))
     methods = []

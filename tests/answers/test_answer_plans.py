@@ -127,22 +127,6 @@ def test_decorators_are_kept_as_written_outermost_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("self.skipTest('not here')", True),
-        ("raise unittest.SkipTest('not here')", True),
-        ("raise SkipTest", True),
-        ("next(reader)  # skip the header", False),
-        ("self.assertEqual('skipTest', 1)", False),
-    ],
-)
-def test_skipping_in_a_body_is_noticed(body: str, expected: bool) -> None:
-    """raises_skip tells whether code, not a comment or string, names a way to skip."""
-    source = f"import unittest\nclass TestCases(unittest.TestCase):\n    def test_1(self):\n        {body}\n"
-    assert read_plan(source).raises_skip is expected
-
-
-@pytest.mark.parametrize(
     ("source", "message"),
     [
         ("", "no class TestCases"),

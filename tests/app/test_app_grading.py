@@ -1,5 +1,6 @@
 """Grading from file to folder: for real in the starter environment, and with scripted executions."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -23,9 +24,12 @@ from app_pieces import (
     write_samples,
 )
 
-from benchwright.app.grading import GradeReport
+from benchwright.app.grading import GradeOptions, GradeReport, _refuse_other_subset
 from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.base import SampleFile
+from benchwright.benchmarks.bigcodebench.benchmark import BENCHMARK
 from benchwright.benchmarks.bigcodebench.official import read_official_verdicts
+from benchwright.core.attempts import Attempt
 from benchwright.core.errors import MachineError, UnknownNameError, UsageError
 from benchwright.core.execution import ExecutionRecord, Isolation, Job, TestOutcome
 from benchwright.core.runs import Score
@@ -460,3 +464,25 @@ def test_failing_tests_are_in_the_official_details(
     assert name.startswith("test_")
     assert "as scripted" in message
     assert entry["solution"].startswith(PROBLEMS[0].calibration_stub)
+
+
+def test_the_variant_is_read_from_the_files_name(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> None:
+    """A file whose name speaks of one variant, as the official tool's names do, is graded as that variant."""
+    path = write_samples(tmp_path / "model--starter-instruct--0.samples.jsonl", references(1))
+    report = run_grading(home, path, tmp_path / "out", ids=first_ids(1))
+
+    assert report.manifest["variant"] == "instruct"
+
+
+def test_samples_of_a_smaller_subset_are_asked_about(tmp_path: Path) -> None:
+    """A file that answers exactly a smaller subset is not graded as the whole without being told so."""
+    hard = sorted(BENCHMARK.subset_ids("hard"))
+    samples = SampleFile(
+        name="hard.jsonl", digest="", files=(), model="", missing=("BigCodeBench/0",), fewest_samples=1, most_samples=1,
+        attempts=tuple(Attempt(problem_id=name, sample=0, solution="x = 1") for name in hard),
+    )  # fmt: skip
+    options = GradeOptions(benchmark="bigcodebench", samples=tmp_path / "hard.jsonl", workers=1)
+
+    with pytest.raises(UsageError, match=r"exactly the 148 problems of subset 'hard'; say --subset hard"):
+        _refuse_other_subset(options, BENCHMARK, samples)
+    _refuse_other_subset(dataclasses.replace(options, subset="full"), BENCHMARK, samples)

@@ -94,7 +94,7 @@ def test_corpus_as_a_plain_user(tmp_path: Path) -> None:
     shutil.copytree(Path(corpus.__file__).parent, tmp_path / "hostile", ignore=shutil.ignore_patterns("__pycache__"))
     home = tmp_path / "home"
     home.mkdir(mode=0o777)
-    for path in [*tmp_path.parents][:3] + [tmp_path, home]:
+    for path in [*[*tmp_path.parents][:3], tmp_path, home]:
         path.chmod(path.stat().st_mode | 0o055)
     home.chmod(0o777)
     chosen = [

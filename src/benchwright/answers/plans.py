@@ -9,7 +9,6 @@ from benchwright.core.execution import PlannedTest, TestPlan
 #: The class BigCodeBench's tests are in; its harness loads this name and no other.
 TEST_CLASS = "TestCases"
 
-_SKIPPING_NAMES = frozenset({"skipTest", "SkipTest"})
 # Descriptors that are not callable on the class, so that unittest's loader passes over them.
 _NOT_CALLABLE = frozenset({"property", "cached_property"})
 
@@ -44,7 +43,6 @@ def read_plan(test_source: str) -> TestPlan:
         source=test_source,
         class_name=test_class.name,
         tests=tests,
-        raises_skip=_mentions_skipping(tree),
         assertions=_assertions(tree),
         calls_own_tests=_calls_own_tests(tree),
         references=_references(tree),
@@ -155,15 +153,6 @@ def _is_property(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 def _decorators(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, source: str) -> tuple[str, ...]:
     return tuple(
         ast.get_source_segment(source, decorator) or ast.unparse(decorator) for decorator in node.decorator_list
-    )
-
-
-def _mentions_skipping(tree: ast.Module) -> bool:
-    """Whether any code in the source names ``skipTest`` or ``SkipTest``: a skip at run time may be honest."""
-    return any(
-        (isinstance(node, ast.Attribute) and node.attr in _SKIPPING_NAMES)
-        or (isinstance(node, ast.Name) and node.id in _SKIPPING_NAMES)
-        for node in ast.walk(tree)
     )
 
 

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.app.workspace import Workspace
-from benchwright.core.errors import BenchwrightError
+from benchwright.core.errors import BenchwrightError, MachineError
 from benchwright.core.execution import Isolation
 from benchwright.environments.check import plan
 from benchwright.environments.environment import State, list_environments
+from benchwright.environments.interpreters import find_interpreter, search_places
 from benchwright.environments.spec import Tier, load_spec, spec_names
 from benchwright.execution.mother import Mother
 from benchwright.execution.target import Target
+from benchwright.execution.witness import witness_library
 from benchwright.sandboxes.cgroups import GroupFactory
 
 
@@ -49,8 +51,12 @@ def examine(workspace: Workspace) -> list[Finding]:
             f"{len(os.sched_getaffinity(0))} cores, running as {'root' if os.getuid() == 0 else 'a plain user'}",
         )
     ]
-    findings += [_isolation(level) for level in Isolation]
+    compiler = _compiler()
+    findings.append(compiler)
+    if compiler.health is Health.GOOD:
+        findings += [_isolation(level) for level in Isolation]
     findings.append(_groups())
+    findings += _pythons()
     findings += [_environment(name, workspace) for name in spec_names()]
     findings.append(_disk(workspace.home))
     return findings
@@ -64,6 +70,28 @@ def to_plain(findings: list[Finding]) -> dict[str, Any]:
             {"topic": f.topic, "health": f.health.value, "text": f.text, "advice": f.advice} for f in findings
         ],
     }
+
+
+def _compiler() -> Finding:
+    try:
+        witness_library()
+    except MachineError as error:
+        return Finding(topic="C compiler", health=Health.BAD, text=str(error), advice="install gcc")
+    return Finding(topic="C compiler", health=Health.GOOD, text="the witness library is built")
+
+
+def _pythons() -> list[Finding]:
+    """One line for each Python that an environment asks for."""
+    findings = []
+    for wanted in dict.fromkeys(load_spec(name).python for name in spec_names()):
+        topic = f"Python {wanted}"
+        try:
+            found = find_interpreter(wanted, search_places(os.environ))
+        except MachineError as error:
+            findings.append(Finding(topic=topic, health=Health.NOTE, text=str(error)))
+        else:
+            findings.append(Finding(topic=topic, health=Health.GOOD, text=f"{found.executable} ({found.version})"))
+    return findings
 
 
 def _isolation(level: Isolation) -> Finding:

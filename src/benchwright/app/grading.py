@@ -152,11 +152,31 @@ class _Inputs:
         target = workspace.target(options.environment or benchmark.environments[0])
         problems = benchmark.load(subset=options.subset, version=options.version, path=options.data)
         samples = benchmark.read_samples(options.samples, problems)
+        _refuse_other_subset(options, benchmark, samples)
         if options.ids:
             problems = problems.only(options.ids)
             samples = _only(samples, problems)
         manifest = _manifest(options, benchmark, problems, samples, target)
         return cls(benchmark=benchmark, problems=problems, samples=samples, target=target, manifest=manifest)
+
+
+def _variant_in_name(name: str, benchmark: Benchmark) -> str:
+    """The variant that a file's name speaks of, as the official tool's names do; otherwise the default."""
+    named = [variant for variant in benchmark.variants if variant in name.lower()]
+    return named[0] if len(named) == 1 else benchmark.variants[0]
+
+
+def _refuse_other_subset(options: GradeOptions, benchmark: Benchmark, samples: SampleFile) -> None:
+    """Ask rather than count hundreds of problems as missing when a file answers exactly a smaller subset."""
+    if options.subset is not None or options.ids or not samples.missing:
+        return
+    answered = {attempt.problem_id for attempt in samples.attempts}
+    for subset in benchmark.subsets[1:]:
+        if answered == benchmark.subset_ids(subset):
+            raise UsageError(
+                f"The samples answer exactly the {len(answered)} problems of subset {subset!r}; say --subset {subset}, "
+                f"or --subset {benchmark.subsets[0]} to count the other {len(samples.missing)} as missing."
+            )
 
 
 def _only(samples: SampleFile, problems: ProblemSet) -> SampleFile:
@@ -173,7 +193,7 @@ def _manifest(
         "version": problems.version,
         "data_digest": problems.digest,
         "subset": problems.subset,
-        "variant": options.variant or benchmark.variants[0],
+        "variant": options.variant or _variant_in_name(options.samples.name, benchmark),
         "ids": sorted(problems.by_id) if options.ids else None,
         "samples_digest": samples.digest,
         "model": options.model or samples.model,

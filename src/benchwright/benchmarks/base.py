@@ -145,6 +145,9 @@ class Benchmark(Protocol):
     def load(self, *, subset: str | None = None, version: str | None = None, path: Path | None = None) -> ProblemSet:
         """The problems, from a local file if given; raises `UsageError` for data that is not as claimed."""
 
+    def subset_ids(self, subset: str) -> frozenset[str]:
+        """Ids of a subset that is smaller than the default one; empty for the default."""
+
     def read_samples(self, path: Path, problems: ProblemSet) -> SampleFile:
         """The attempts in a file or folder; raises `UsageError` that names file and line."""
 

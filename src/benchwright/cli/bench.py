@@ -10,10 +10,11 @@ from benchwright.app import catalogue
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import (
-    data_options,
+    dataset_options,
     isolation_option,
     json_option,
     progress_bar,
+    run_options,
     split_ids,
     workers_option,
     workers_or_default,
@@ -49,7 +50,7 @@ def list_command(as_json: bool) -> None:
 @click.argument("problem", required=False)
 @click.option("--prompt", "variant", default=None, help="Print only the prompt of this variant.")
 @click.option("--stats", is_flag=True, help="Count tasks, libraries and tests in the data.")
-@data_options
+@dataset_options
 @json_option
 def show_command(
     benchmark: str,
@@ -59,8 +60,6 @@ def show_command(
     subset: str | None,
     dataset: Path | None,
     data_version: str | None,
-    environment: str | None,
-    ids: str | None,
     as_json: bool,
 ) -> None:
     """Show a BENCHMARK, or one PROBLEM of it: prompts, reference and tests."""
@@ -97,7 +96,8 @@ def _readable(value: object) -> str:
 
 @command.command("check")
 @click.argument("benchmark")
-@data_options
+@dataset_options
+@run_options
 @click.option("--repeats", type=int, default=1, show_default=True, help="How often each control is run.")
 @click.option("--again", is_flag=True, help="Run controls again that are stored already.")
 @workers_option

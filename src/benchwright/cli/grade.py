@@ -9,10 +9,11 @@ from benchwright.app.grading import BOTH_SCORES, DEFAULT_FLOOR_SECONDS, GradeOpt
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import (
-    data_options,
+    dataset_options,
     isolation_option,
     json_option,
     progress_bar,
+    run_options,
     split_ids,
     workers_option,
     workers_or_default,
@@ -31,7 +32,8 @@ _SCORES = {
 @click.argument("benchmark")
 @click.argument("samples", type=click.Path(path_type=Path))
 @click.option("--variant", default=None, help="Prompt variant the samples answer: complete or instruct.")
-@data_options
+@dataset_options
+@run_options
 @click.option("--calibrated", "score", flag_value="calibrated", help="Only with the prompt's stub in front.")
 @click.option("--uncalibrated", "score", flag_value="uncalibrated", help="Only as extracted.")
 @click.option("--both", "score", flag_value="both", default="both", help="Both scores (default).")

@@ -32,8 +32,8 @@ isolation_option = click.option(
 )
 
 
-def data_options(function: F) -> F:
-    """``--subset --dataset --data-version --env --ids``."""
+def dataset_options(function: F) -> F:
+    """``--subset --dataset --data-version``: which rows of a benchmark."""
     for option in reversed(
         (
             click.option("--subset", default=None, help="Subset of the benchmark, such as full or hard."),
@@ -44,12 +44,18 @@ def data_options(function: F) -> F:
                 help="Local .jsonl, .jsonl.gz or .parquet file with the benchmark's rows; default: the published data.",
             ),
             click.option("--data-version", default=None, help="Version of the data, such as v0.1.4."),
-            click.option("--env", "environment", default=None, help="Environment to run in; see `bw env list`."),
-            click.option("--ids", default=None, help="Only these problems, separated by commas."),
         )
     ):
         function = option(function)
     return function
+
+
+def run_options(function: F) -> F:
+    """``--env --ids``: where to run, and which problems."""
+    function = click.option("--ids", default=None, help="Only these problems, separated by commas.")(function)
+    return click.option("--env", "environment", default=None, help="Environment to run in; see `bw env list`.")(
+        function
+    )
 
 
 def split_ids(text: str | None) -> tuple[str, ...]:

@@ -64,8 +64,6 @@ class TestPlan:
     source: str
     class_name: str
     tests: tuple[PlannedTest, ...]
-    raises_skip: bool = False
-    """Whether the source itself mentions skipping inside a body."""
     assertions: tuple[str, ...] = ()
     """Names of the ``assert*`` and ``fail`` methods the source calls, sorted."""
     calls_own_tests: bool = False

@@ -54,7 +54,6 @@ class Reason(enum.StrEnum):
     WALL_TIME = "wall_time"
     CPU_TIME = "cpu_time"
     MEMORY = "memory"
-    PROCESSES = "processes"
     OUTPUT = "output"
     # FAULT
     SANDBOX_LOST = "sandbox_lost"

@@ -49,7 +49,9 @@ def build(job: Job, raw: RawExecution) -> ExecutionRecord:
     if "setup_failed" in by_kind:
         raise SandboxFault(f"a child could not be set up: {by_kind['setup_failed'][0]['message']}")
     if not by_kind:  # the witness speaks before the answer is loaded; without a word, the answer was never there
-        raise SandboxFault(f"a child ended before it began ({raw.exit_event['cause']}, {raw.exit_event['status']})")
+        words = raw.output.decode("utf-8", "replace").strip()[-300:]
+        ended = f"{raw.exit_event['cause']}, {raw.exit_event['status']}"
+        raise SandboxFault(f"a child ended before it began ({ended}): {words or 'no message'}")
     cause = _exit_cause(job, raw, closed="closing" in by_kind)
     notes = by_kind.get("note", [])
     fixtures = tuple(("fixture", f"{note['name']}: {note['message']}") for note in by_kind.get("fixture", []))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchwright.benchmarks.base import Benchmark, OfficialFiles, OfficialResults, ProblemSet, SampleFile
 from benchwright.benchmarks.bigcodebench import assemble, loading, official, prompts, samples
-from benchwright.benchmarks.bigcodebench.pins import read_pins
+from benchwright.benchmarks.bigcodebench.pins import hard_ids, read_pins
 from benchwright.core.answers import CodeAnswer
 from benchwright.core.execution import Submission
 from benchwright.core.problems import FunctionProblem
@@ -35,6 +35,10 @@ class BigCodeBench:
     def load(self, *, subset: str | None = None, version: str | None = None, path: Path | None = None) -> ProblemSet:
         """See :func:`benchwright.benchmarks.bigcodebench.loading.load`."""
         return loading.load(subset=subset, version=version, path=path)
+
+    def subset_ids(self, subset: str) -> frozenset[str]:
+        """The ids of BigCodeBench-Hard; empty for the whole."""
+        return frozenset(hard_ids()) if subset == "hard" else frozenset()
 
     def read_samples(self, path: Path, problems: ProblemSet) -> SampleFile:
         """See :func:`benchwright.benchmarks.bigcodebench.samples.read_samples`."""

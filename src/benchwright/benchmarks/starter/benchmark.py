@@ -54,6 +54,10 @@ class Starter:
             problems=problems,
         )
 
+    def subset_ids(self, subset: str) -> frozenset[str]:
+        """Empty: there is one subset, the whole."""
+        return frozenset()
+
     def read_samples(self, path: Path, problems: ProblemSet) -> SampleFile:
         """See :func:`benchwright.benchmarks.bigcodebench.samples.read_samples`."""
         return samples.read_samples(path, problems)

@@ -25,6 +25,8 @@ _LIGHT_SHARE = 0.5
 _LIGHT_PER_WORKER = 4
 _IDLE_SHARE = 0.2
 """A timed-out job that used less of a core than this is re-run beside others; the rest wait until they are alone."""
+_SECOND_AFTER = 0.3
+"""Share of its wall limit after which a job that is expected to wait gets its second run beside the first."""
 _DEFAULT_MEMORY = 512 * MIB
 _UNLIMITED = 1 << 62
 
@@ -70,7 +72,9 @@ class LocalScheduler:
         again: set[int] = set()
         busy: list[ScheduledJob] = []
         for scheduled, record in _stream(runner, crew, line):
-            if id(scheduled) in again:
+            if scheduled.job.digest in crew.confirmed:
+                yield scheduled.job, record
+            elif id(scheduled) in again:
                 yield scheduled.job, dataclasses.replace(record, attempts=record.attempts + 1)
             elif not self._options.rerun_timeouts or record.exit_cause is not ExitCause.WALL_TIME:
                 yield scheduled.job, record
@@ -154,18 +158,20 @@ def _stream(
     """Run everything in line; control returns to the caller whenever a job has ended."""
     tasks: dict[asyncio.Task[ExecutionRecord], ScheduledJob] = {}
 
-    async def step() -> list[tuple[ScheduledJob, ExecutionRecord]]:
+    def start_what_fits() -> None:
         while (scheduled := line.next()) is not None:
-            tasks[asyncio.create_task(crew.execute(scheduled.job))] = scheduled
+            execute = crew.execute_waiting if _share(scheduled) < _LIGHT_SHARE else crew.execute
+            tasks[asyncio.create_task(execute(scheduled.job))] = scheduled
+
+    async def step() -> list[tuple[ScheduledJob, ExecutionRecord]]:
+        start_what_fits()
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         ended = []
         for task in done:
             scheduled = tasks.pop(task)
             line.done(scheduled)
             ended.append((scheduled, task.result()))
-        # Start the next jobs before the caller gets to work on these.
-        while (scheduled_next := line.next()) is not None:
-            tasks[asyncio.create_task(crew.execute(scheduled_next.job))] = scheduled_next
+        start_what_fits()  # before the caller gets to work on these
         await asyncio.sleep(0)
         return ended
 
@@ -195,6 +201,35 @@ class _Crew:
         self._idle: dict[str, list[Slot]] = {}
         self._busy: set[Slot] = set()
         self._leaving: set[asyncio.Task[None]] = set()
+        self.confirmed: set[str] = set()
+        """Digests of jobs that ran out of wall time twice."""
+
+    async def execute_waiting(self, job: Job) -> ExecutionRecord:
+        """A job that is expected to wait: when it takes long, its second run starts before the first is given up.
+
+        Two that wait do not disturb each other; the first to end within its limit counts.
+        """
+        runs = [asyncio.create_task(self.execute(job))]
+        try:
+            patience = job.limits.wall_seconds * _SECOND_AFTER if self._options.rerun_timeouts else None
+            await asyncio.wait(runs, timeout=patience)
+            if not runs[0].done():
+                runs.append(asyncio.create_task(self.execute(job)))
+            pending, late = set(runs), []
+            while pending:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                for run in done:
+                    record = run.result()
+                    if record.exit_cause is not ExitCause.WALL_TIME:
+                        return record
+                    late.append(record)
+            if len(late) > 1:
+                self.confirmed.add(job.digest)
+            return dataclasses.replace(late[-1], attempts=sum(record.attempts for record in late))
+        finally:
+            for run in runs:
+                run.cancel()
+            await asyncio.gather(*runs, return_exceptions=True)
 
     async def execute(self, job: Job) -> ExecutionRecord:
         """One job to its record; the only place where a `SandboxFault` is caught."""

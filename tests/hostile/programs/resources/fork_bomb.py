@@ -1,6 +1,6 @@
 """Forks without end in every process and ignores every refusal.
 
-expect: OVER_LIMIT processes | OVER_LIMIT wall_time | OVER_LIMIT memory | OVER_LIMIT cpu_time
+expect: OVER_LIMIT wall_time | OVER_LIMIT memory | OVER_LIMIT cpu_time
 """
 
 import os

@@ -1,6 +1,6 @@
 """Forks sleeping children until the system refuses and lets the error show.
 
-expect: FAILED exception | OVER_LIMIT processes
+expect: FAILED exception
 """
 
 import os

@@ -1,6 +1,6 @@
 """Starts threads without end and swallows every refusal.
 
-expect: OVER_LIMIT processes | OVER_LIMIT wall_time | OVER_LIMIT cpu_time
+expect: OVER_LIMIT wall_time | OVER_LIMIT cpu_time
 """
 
 import threading
