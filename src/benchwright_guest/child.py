@@ -208,6 +208,9 @@ def _reseed():
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed(int.from_bytes(os.urandom(4), "little"))
+    faker = sys.modules.get("faker.generator")  # keeps a generator of its own, shared by all that it makes
+    if faker is not None:
+        faker.random.seed()
 
 
 def _forget_guest():

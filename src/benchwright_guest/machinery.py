@@ -196,8 +196,11 @@ def pinned_class(test_class, methods, watch):
     for name, value in vars(test_class).items():
         if isinstance(value, types.FunctionType) and name != "__init__":
             members[name] = _pin(value)
-        elif isinstance(value, (staticmethod, classmethod)) and name != "__init_subclass__":
+        elif isinstance(value, staticmethod):
             members[name] = value
+        elif isinstance(value, classmethod) and name != "__init_subclass__":
+            # What it sets on its class must reach the one that can be changed.
+            members[name] = property(types.MethodType(_bind_to_class, (value.__func__, test_class)))
     known, allow_any, note, own_equality_functions = watch
     main = os.getpid()
     for name, function in methods:
@@ -223,6 +226,10 @@ def _pin(function):
 
 def _bind(specification, case):
     return types.MethodType(specification[0], case)
+
+
+def _bind_to_class(specification, case):
+    return types.MethodType(*specification)
 
 
 def _first(specification, case):

@@ -1,6 +1,7 @@
 """From a test source to the plan: which tests must run, in unittest's order; nothing is executed."""
 
 import ast
+from collections.abc import Mapping
 
 from benchwright.answers.parsing import ParseFailure, parse
 from benchwright.core.errors import UsageError
@@ -46,9 +47,7 @@ def read_plan(test_source: str) -> TestPlan:
         assertions=_assertions(tree),
         calls_own_tests=_calls_own_tests(tree),
         references=_references(tree),
-        plain_bases=[_dotted(base) for base in test_class.bases] in (["unittest.TestCase"], ["TestCase"])
-        and not test_class.keywords
-        and not test_class.decorator_list,
+        plain_bases=_has_plain_bases(test_class, _aliases(tree)),
     )
 
 
@@ -169,8 +168,14 @@ def _calls_own_tests(tree: ast.Module) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr.startswith("test") for node in ast.walk(tree))
 
 
-def _references(tree: ast.Module) -> tuple[str, ...]:
-    """Dotted names of what the source uses from the modules it imports itself, sorted."""
+def _has_plain_bases(test_class: ast.ClassDef, aliases: Mapping[str, str]) -> bool:
+    """Whether ``unittest.TestCase``, by whatever name, is the only base, and nothing else makes the class."""
+    bases = [_resolved(_dotted(base), aliases) for base in test_class.bases]
+    return bases == ["unittest.TestCase"] and not test_class.keywords and not test_class.decorator_list
+
+
+def _aliases(tree: ast.Module) -> dict[str, str]:
+    """What the names bound by the source's imports stand for."""
     aliases: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -179,12 +184,23 @@ def _references(tree: ast.Module) -> tuple[str, ...]:
                 aliases[alias.asname or top] = alias.name if alias.asname else top
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             aliases.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
+    return aliases
+
+
+def _resolved(name: str, aliases: Mapping[str, str]) -> str:
+    head, dot, rest = name.partition(".")
+    return aliases.get(head, head) + dot + rest
+
+
+def _references(tree: ast.Module) -> tuple[str, ...]:
+    """Dotted names of what the source uses from the modules it imports itself, sorted."""
+    aliases = _aliases(tree)
     found = {name for name in aliases.values() if "." in name}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            head, _, rest = _dotted(node).partition(".")
-            if head in aliases and rest:
-                found.add(f"{aliases[head]}.{rest}")
+            name = _dotted(node)
+            if name.partition(".")[0] in aliases:
+                found.add(_resolved(name, aliases))
     return tuple(sorted(found))
 
 
