@@ -166,7 +166,7 @@ static void send_text(Text *t) {
     free(t->data);
 }
 
-static void note(const char *what, const char *subject) {
+static void remark(const char *level, const char *what, const char *subject) {
     char text[TEXT];
     snprintf(text, sizeof text, what, subject ? subject : "");
     for (char *c = text; *c; c++)
@@ -176,11 +176,15 @@ static void note(const char *what, const char *subject) {
     if (w.note_count == MAX_NOTES) return;
     strcpy(w.notes[w.note_count++], text);
     Text t = {0};
-    put_plain(&t, "{\"kind\":\"note\",\"level\":\"interference\",\"what\":");
+    put_plain(&t, "{\"kind\":\"note\",\"level\":\"");
+    put_plain(&t, level);
+    put_plain(&t, "\",\"what\":");
     put_string(&t, text, strlen(text));
     put_plain(&t, "}");
     send_text(&t);
 }
+
+static void note(const char *what, const char *subject) { remark("interference", what, subject); }
 
 /* ---- who is asking ---- */
 
@@ -402,6 +406,15 @@ static int hook(const char *event, PyObject *arguments, void *nothing) {
                 note("opened %s", path);
         }
         break;
+    case 's':
+        if (!strncmp(event, "socket.get", 10)) { /* getaddrinfo, gethostbyname, gethostbyaddr */
+            const char *host = text_argument(arguments, 0);
+            if (host && *host && strcmp(host, "localhost") && strncmp(host, "127.", 4) && strcmp(host, "::1") &&
+                strcmp(host, "0.0.0.0") && w.note_count < MAX_NOTES / 2)
+                remark("observation", "asked the network for %s", host);
+            break;
+        }
+        goto wires;
     case 'c':
         if (!strcmp(event, "compile") || !strcmp(event, "code.__new__")) {
             look_at_new_code(arguments);
@@ -414,8 +427,9 @@ static int hook(const char *event, PyObject *arguments, void *nothing) {
                 note("looked up interpreter symbol %s", name);
             break;
         }
-        /* fall through */
+        goto wires;
     default:
+    wires:
         for (size_t i = 0; i < sizeof tripwires / sizeof *tripwires; i++)
             if (!strcmp(event, tripwires[i][0]) && who_asks() == FOREIGN && !excused(event)) note(tripwires[i][1], NULL);
         if (!strcmp(event, "sys._getframe") && direct_caller(NULL) == FOREIGN)

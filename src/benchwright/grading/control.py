@@ -99,4 +99,5 @@ def _speaks_of_network(record: ExecutionRecord) -> bool:
     texts = [test.message for test in record.tests] + [record.output]
     if record.load_error is not None:
         texts.append(record.load_error.message)
-    return any(_NETWORK_WORDS.search(text) for text in texts)
+    asked = any(name == "observed" and "asked the network" in text for name, text in record.facts)
+    return asked or any(_NETWORK_WORDS.search(text) for text in texts)

@@ -6,7 +6,7 @@ from benchwright.core.execution import MIB, Limits
 OFFICIAL_WALL_SECONDS = 240.0
 """What bigcodebench 0.2.5 allows in effect: ``max(240, …)``, whatever was measured."""
 
-STUB_SECONDS = 60.0
+STUB_SECONDS = 30.0
 """For the control run of an empty stub."""
 
 _CPU_FACTOR = 6.0

@@ -1,12 +1,13 @@
 """Memory and process limits by control groups, where this process may make any (usually: as root).
 
-Both hierarchies are spoken: version 1 (a folder below our own group of the ``memory`` and ``pids``
-controllers) and version 2 (a folder below our own group, when ``memory`` is delegated to it).  Where neither is
-writable the engine falls back to resource limits and watching; that is a fact of the record, not an error.
+Both hierarchies are spoken: version 1 (a folder below our own group of the ``memory`` controller) and version 2
+(a folder below the nearest group above us that hands ``memory`` down).  Where neither is writable the engine falls back to resource limits and watching; that is a fact of the record, not an error.
 """
 
 import contextlib
 import os
+import shlex
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,8 +78,6 @@ class GroupFactory:
         self._count = 0
         for root in self._roots:
             _remove_orphans(root)
-        for root in self._roots:
-            _sweep(root)
 
     def number(self) -> int:
         """A number that no other slot of this process has."""
@@ -101,19 +100,10 @@ class GroupFactory:
         return SlotGroup(memory=folders[0], version=self._version, folders=tuple(folders))
 
 
-def _sweep(root: Path) -> None:
-    """Remove groups that hosts killed in mid-run have left behind."""
-    for folder in root.glob(f"{_PREFIX}*-*"):
-        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if owner.isdigit() and not Path("/proc", owner).exists():
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-
-
 def _remove_orphans(root: Path) -> None:
     """Remove the empty groups of hosts that were killed; the kernel keeps every group that has a process in it."""
-    for folder in root.glob("benchwright-*-*"):
-        owner = folder.name.split("-")[1]
+    for folder in root.glob(f"{_PREFIX}*-*"):
+        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if owner.isdigit() and not Path("/proc", owner).exists():
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -137,19 +127,40 @@ def _v1_roots() -> tuple[Path, ...]:
 
 
 def _v2_roots() -> tuple[Path, ...]:
+    """The nearest group above us that may have children with a memory limit and lets us move there.
+
+    Our own group cannot: a group with processes in it may not hand controllers down (kernel documentation,
+    "no internal process constraint"), unless it is the root of the hierarchy.
+    """
     try:
-        root = _MOUNT / _own_paths()[""].lstrip("/")
-        enabled = (root / "cgroup.subtree_control").read_text().split()
+        own = _MOUNT / _own_paths()[""].lstrip("/")
     except (KeyError, OSError):
         return ()
-    return (root,) if "memory" in enabled and _can_make(root) else ()
+    for root in (own, *own.parents):
+        if not root.is_relative_to(_MOUNT):
+            break
+        try:
+            enabled = (root / "cgroup.subtree_control").read_text().split()
+        except OSError:
+            continue
+        if "memory" in enabled and _can_make(root):
+            return (root,)
+    return ()
 
 
 def _can_make(root: Path) -> bool:
-    probe = root / f"benchwright-probe-{os.getpid()}"
+    """Whether a group can be made there, and a process of ours can move into it."""
+    probe = root / f"{_PREFIX}probe-{os.getpid()}"
     try:
         probe.mkdir()
-        probe.rmdir()
     except OSError:
         return False
-    return True
+    joining = f"echo $$ > {shlex.quote(str(probe / 'cgroup.procs'))}"
+    joined = subprocess.run(
+        ["/bin/sh", "-c", joining], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+    )
+    with contextlib.suppress(OSError):
+        (probe / "cgroup.procs").unlink()  # a real group refuses that, and goes with its folder
+    with contextlib.suppress(OSError):
+        probe.rmdir()
+    return joined.returncode == 0
