@@ -42,7 +42,7 @@ test: $(READY)/development environments
 # All checks run, whatever the first ones say.
 lint: $(READY)/development
 	@status=0; \
-	for check in "python -m ruff check" "python -m mypy" "lint-imports"; do \
+	for check in "python -m ruff check" "python -m ruff format --check" "python -m mypy" "lint-imports"; do \
 	    echo "$$check"; \
 	    $(BIN)/$$check || status=1; \
 	done; \

@@ -63,7 +63,7 @@ def program(machine):
     body += [
         _instruction(_JEQ, _PRCTL[machine], 0, 3),
         _instruction(_LD_ABS, _OFFSET_ARGUMENT),
-        _instruction(_JEQ, kernel.PR_SET_DUMPABLE, 0, 4),  # else allowed
+        _instruction(_JEQ, kernel.PR_SET_DUMPABLE, 0, 5),  # else allowed
         _instruction(_RET, _ERRNO | _EPERM),
         _instruction(_JEQ, _CLONE[machine], 0, 3),
         _instruction(_LD_ABS, _OFFSET_ARGUMENT),

@@ -111,6 +111,8 @@ def _serve(control, config, prepared):
         if request is None:
             return
         channel, output = descriptors
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)  # what an answer starts with os.system must not hold them
         if isolated:
             kernel.setns(own_pids, kernel.CLONE_NEWPID)
             kernel.unshare(kernel.CLONE_NEWPID)
@@ -230,7 +232,8 @@ def _end_orphans():
             except OSError:
                 pass
         try:
-            while True:
-                os.waitpid(-1, 0)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         except OSError:
-            return
+            return  # no child is left
+        time.sleep(0.005)

@@ -328,7 +328,7 @@ def test_official_limits_are_those_of_the_official_harness(
     """240 s for every job, no second run after a timeout, and the manifest says so."""
     report = run_grading(home, samples, tmp_path / "out", ids=first_ids(1), official_limits=True)
     assert {job.limits.wall_seconds for job in scripted.ran} == {240.0}
-    assert [options.rerun_timeouts for options in scripted.options] == [False]
+    assert {job.limits.repeat_timeouts for job in scripted.ran} == {False}
     assert report.manifest["limits"] == "official"
 
 

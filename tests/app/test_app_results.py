@@ -95,7 +95,7 @@ def test_regrading_needs_a_grading(home: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"holds no manifest\.json"):
         regrade(tmp_path, Workspace(home=home))
     ResultsFolder(tmp_path).write_manifest({"environment": "starter"})
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="is not finished"):
         regrade(tmp_path, Workspace(home=home))
 
 
@@ -161,9 +161,9 @@ def test_a_job_that_came_out_differently_is_named(
     with Workspace(home=home).records() as store:
         store._connection.execute("DELETE FROM records WHERE digest = ?", (graded.rows[0].job_digest,))
     samples = tmp_path / "samples.jsonl"
-    other = run_grading(home, samples, tmp_path / "b", ids=first_ids(4), official_limits=True)
+    other = run_grading(home, samples, tmp_path / "b", ids=first_ids(4), model="another")
     report = compare(home, graded, other)
-    assert [name for name, _, _ in report.settings] == ["limits"]
+    assert [name for name, _, _ in report.settings] == ["model"]
     (change,) = report.changes
     assert change.after == "over_limit (wall_time)"
     assert "executed twice with different results" in change.explanation

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.registry import BENCHMARKS
-from benchwright.core.controls import ControlRun
+from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.errors import UsageError
 from benchwright.core.execution import Isolation
 from benchwright.core.verdicts import Reason
@@ -117,12 +117,13 @@ def check_benchmark(options: CheckOptions, workspace: Workspace, report: Callabl
     if options.ids:
         problems = problems.only(options.ids)
     with workspace.records() as store:
-        known = {} if options.again else store.controls(target.digest, guest_version())
+        place = place_of(target.digest, options.isolation)
+        known = {} if options.again else store.controls(place, guest_version())
         stored = {digest: run for digest, run in known.items() if _suffices(run, options.repeats)}
         waiting = [problem for problem in problems.problems if problem.digest not in stored]
         # Control runs measure, so they get the widest limits; earlier ones only say how long each may take.
-        earlier = store.controls(target.digest, guest_version())
-        pipeline = Pipeline(benchmark, target, options.isolation, earlier, official_limits=True)
+        earlier = store.controls(place, guest_version())
+        pipeline = Pipeline(benchmark, target, options.isolation, earlier, official_limits=False, measuring=True)
         scheduler = LocalScheduler(target, LocalOptions(workers=options.workers, isolation=options.isolation))
         if waiting:
             for control in run_controls(waiting, pipeline, target, scheduler, repeats=options.repeats, report=report):

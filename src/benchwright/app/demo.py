@@ -1,5 +1,6 @@
 """The demonstration: three fictitious systems on the built-in starter benchmark."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from benchwright.core.execution import Isolation
 from benchwright.environments.build import build
 from benchwright.environments.environment import open_environment
 from benchwright.environments.spec import load_spec
+from benchwright.execution.guest import guest_version
+from benchwright.judging.function import JUDGE_VERSION
+from benchwright.store.folder import ResultsFolder
 
 BENCHMARK = "starter"
 _FLOOR_SECONDS = 6.0
@@ -49,6 +53,7 @@ def run_demo(
     except UsageError:
         say("Building the starter environment (numpy, pandas, matplotlib) ...")
         build(load_spec(BENCHMARK), home=workspace.home, report=say)
+    _set_aside(out, isolation)
     workers = default_workers()
     say("Control runs: every reference must pass here, every empty stub must fail ...")
     check = check_benchmark(
@@ -68,6 +73,18 @@ def run_demo(
         )
         gradings[name] = grade(options, workspace, lambda p: progress(p.done, p.total))
     return DemoReport(check=check, gradings=gradings)
+
+
+def _set_aside(folder: Path, isolation: Isolation) -> None:
+    """Rename the results of an earlier version or another level, which this run could not go on with."""
+    kept = ResultsFolder(folder / next(iter(SYSTEMS)))
+    if not kept.has_manifest():
+        return
+    manifest = kept.manifest()
+    now = {"guest_version": guest_version(), "judge_version": JUDGE_VERSION, "isolation": isolation.value}
+    if any(manifest.get(name) != value for name, value in now.items()):
+        names = (folder.with_name(f"{folder.name}-earlier-{number}") for number in itertools.count(1))
+        folder.rename(next(name for name in names if not name.exists()))
 
 
 def answers_file(system: str) -> Path:

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchwright.answers.plans import read_plan
 from benchwright.app.workspace import Workspace
-from benchwright.core.errors import BenchwrightError, MachineError
-from benchwright.core.execution import Isolation
+from benchwright.core.errors import BenchwrightError, MachineError, SandboxFault
+from benchwright.core.execution import ExitCause, Isolation, Job, Limits, Submission
 from benchwright.environments.check import plan
 from benchwright.environments.environment import State, list_environments
 from benchwright.environments.interpreters import find_interpreter, search_places
 from benchwright.environments.spec import Tier, load_spec, spec_names
+from benchwright.execution import records
+from benchwright.execution.guest import guest_version
 from benchwright.execution.mother import Mother
 from benchwright.execution.target import Target
 from benchwright.execution.witness import witness_library
@@ -95,7 +98,7 @@ def _pythons() -> list[Finding]:
 
 
 def _isolation(level: Isolation) -> Finding:
-    """Start a real slot in this very interpreter: what starts here starts for a job."""
+    """Run a trivial job with this very interpreter: mounts, filter, channel and all."""
     prefixes = {Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()}
     target = Target(
         name="doctor",
@@ -121,9 +124,29 @@ async def _try_slot(target: Target, level: Isolation) -> None:
     mother = Mother(target, target.tiers[0], level, GroupFactory())
     try:
         await mother.start()
-        await (await mother.slot()).close()
+        slot = await mother.slot()
+        try:
+            job = _trivial_job(level)
+            record = records.build(job, await slot.run(job, frozenset()))
+        finally:
+            await slot.close()
+        if record.exit_cause is not ExitCause.FINISHED or not record.tests:
+            raise SandboxFault(f"A trivial job did not finish ({record.exit_cause.value}); {record.output[-200:]}")
     finally:
         mother.close()
+
+
+def _trivial_job(level: Isolation) -> Job:
+    tests = "import unittest\nclass TestCases(unittest.TestCase):\n    def test_answer(self):\n        task_func()\n"
+    return Job(
+        submission=Submission(code="def task_func():\n    return 1\n", stub=None, entry_point="task_func"),
+        plan=read_plan(tests),
+        environment="",
+        tier="bare",
+        limits=Limits(wall_seconds=30.0, cpu_seconds=30.0),
+        guest_version=guest_version(),
+        isolation=level,
+    )
 
 
 def _groups() -> Finding:

@@ -13,7 +13,7 @@ from benchwright.app.summary import Summary, summarise
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.base import Benchmark, OfficialResults, ProblemSet, SampleFile, SampleKey
 from benchwright.benchmarks.registry import BENCHMARKS
-from benchwright.core.controls import ControlRun
+from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
 from benchwright.core.execution import ExecutionRecord, Isolation
@@ -82,7 +82,8 @@ def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progres
     with folder.locked(), workspace.records() as store:
         _refuse_foreign(folder, inputs)
         folder.write_manifest({**inputs.manifest, "status": "running", "started": _now()})
-        controls = store.controls(inputs.target.digest, guest_version())
+        place = place_of(inputs.target.digest, options.isolation)
+        controls = store.controls(place, guest_version())
         pipeline = Pipeline(
             inputs.benchmark,
             inputs.target,
@@ -102,7 +103,6 @@ def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progres
             LocalOptions(
                 workers=options.workers,
                 isolation=options.isolation,
-                rerun_timeouts=not options.official_limits,
             ),
         )
         jobs = (item.scheduled for item in prepared if item.scheduled is not None)
@@ -212,6 +212,7 @@ def _manifest(
         "data_source": problems.source,
         "data_pinned": problems.pinned,
         "samples_name": samples.name,
+        "unavailable_modules": sorted(target.unavailable_modules),
     }
 
 
@@ -295,7 +296,7 @@ def _write_official(
             pass_at_k={e.k: e.value for e in summary.estimates if e.metric.endswith(f"[{score.value}]")},
             model=str(inputs.manifest["model"]),
             variant=str(inputs.manifest["variant"]),
-            reference_pass_rate=1 - len(failed) / len(controls) if controls else 0.0,
+            reference_pass_rate=1 - len(failed) / len(controls) if controls else None,
             failed_references=failed,
             date=datetime.now(UTC),
         )

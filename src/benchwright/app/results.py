@@ -8,8 +8,8 @@ from typing import Any
 
 from benchwright.app.summary import summarise
 from benchwright.app.workspace import Workspace
-from benchwright.core.errors import UsageError
-from benchwright.core.execution import ExecutionRecord
+from benchwright.core.controls import place_of
+from benchwright.core.execution import ExecutionRecord, Isolation
 from benchwright.core.runs import ResultRow, Score
 from benchwright.execution.guest import guest_version
 from benchwright.judging.function import JUDGE_VERSION, judge
@@ -64,10 +64,11 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
     holds no finished grading.
     """
     folder = ResultsFolder(path)
-    manifest = folder.manifest()
+    folder.finished_manifest()  # before a lock file is made in a folder that is none of ours
     with folder.locked(), workspace.records() as store:
+        manifest = folder.finished_manifest()
         plans = folder.plans()
-        unavailable = _unavailable(manifest, workspace)
+        unavailable = frozenset(manifest.get("unavailable_modules", ()))
         before = list(folder.rows())
         after, judged, without = [], 0, 0
         for row in before:
@@ -86,21 +87,15 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
                 folder.keep_aside(official.name, "before-regrade")  # written from the earlier rows
             folder.write_rows(after)
             scores = [Score(name) for name in manifest["scores"]]
-            controls = store.controls(manifest["environment_digest"], guest_version())
+            controls = store.controls(
+                place_of(manifest["environment_digest"], Isolation(manifest["isolation"])), guest_version()
+            )
             digests = manifest.get("problem_digests", {})
             here = {p: controls[digest] for p, digest in digests.items() if digest in controls}
             folder.write_manifest(
                 {**manifest, **summarise(after, scores, here).to_plain(), "judge_version": JUDGE_VERSION}
             )
     return RegradeReport(folder=path, rows=len(before), judged=judged, without_record=without, changes=changes)
-
-
-def _unavailable(manifest: Mapping[str, Any], workspace: Workspace) -> frozenset[str]:
-    try:
-        target = workspace.target(str(manifest["environment"]))
-    except UsageError:
-        return frozenset()  # the environment is gone; what it lacked was judged when the rows were made
-    return target.unavailable_modules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +129,7 @@ _SETTINGS = (
 def diff(path_a: Path, path_b: Path, workspace: Workspace) -> DiffReport:
     """Every verdict that differs between two gradings, each with what changed under it."""
     folder_a, folder_b = ResultsFolder(path_a), ResultsFolder(path_b)
-    manifest_a, manifest_b = folder_a.manifest(), folder_b.manifest()
+    manifest_a, manifest_b = folder_a.finished_manifest(), folder_b.finished_manifest()
     settings = tuple(
         (name, manifest_a.get(name), manifest_b.get(name))
         for name in _SETTINGS

@@ -126,11 +126,15 @@ def _counts(rows: Iterable[ResultRow], score: Score, left_out: frozenset[str]) -
 
 
 def _estimates(rows: Sequence[ResultRow], score: Score, left_out: frozenset[str]) -> list[Estimate]:
+    """Every k up to the largest number of scored samples, each over the problems that have at least k of them.
+
+    A problem without any sample counts as not solved, whatever the k.
+    """
     counts = _counts(rows, score, left_out)
-    if not counts:
-        return []
-    # A missing problem is wrong for every k; it must not take away the k that all others have samples for.
     absent = {row.problem_id for row in rows if row.score is score and row.verdict.reason is Reason.MISSING}
-    most = max((n for problem, (n, _) in counts.items() if problem not in absent), default=1)
-    pairs = [(most, 0) if problem in absent else pair for problem, pair in counts.items()]
-    return estimate_pass_at_k(pairs, score=score, rng=np.random.default_rng(_SEED))
+    estimates: list[Estimate] = []
+    for k in range(1, max((n for n, _ in counts.values()), default=0) + 1):
+        pairs = [(max(n, k) if problem in absent else n, c) for problem, (n, c) in counts.items()]
+        enough = [(n, c) for n, c in pairs if n >= k]
+        estimates += estimate_pass_at_k(enough, score=score, ks=[k], rng=np.random.default_rng(_SEED))
+    return estimates

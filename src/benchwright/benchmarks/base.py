@@ -96,8 +96,8 @@ class OfficialResults:
     """Estimate by k."""
     model: str
     variant: str
-    reference_pass_rate: float
-    """Share of problems whose reference passed the control run."""
+    reference_pass_rate: float | None
+    """Share of problems whose reference passed the control run; None without control runs."""
     failed_references: tuple[str, ...]
     """Ids of the problems whose reference did not."""
     date: datetime

@@ -1,6 +1,7 @@
 """``bw demo``."""
 
 import os
+import shutil
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ from benchwright.core.execution import Isolation
     type=click.Path(path_type=Path),
     default=Path("benchwright-results/demo"),
     show_default=True,
-    help="Folder for the results.",
+    help="Folder for the results; those of another version in it are set aside.",
 )
 @isolation_option
 @json_option
@@ -80,14 +81,20 @@ def _show(report: DemoReport) -> None:
     for name, grading in report.gradings.items():
         for text in grading.summary.tampered:
             out.print(f"[bold]tampering[/bold] {name} {escape(text)}", soft_wrap=True)
-    first = next(iter(report.gradings.values()))
-    out.print(f"\nResults: {first.folder.parent}", soft_wrap=True)
-    out.print(
-        "Next:  bw doctor                                    what this machine can isolate and run\n"
-        "       bw diff benchwright-results/demo/alder benchwright-results/demo/birch\n"
-        "       bw env build bigcodebench                    the environment of the 1,140 real tasks\n"
-        "       bw grade bigcodebench samples.jsonl          verdicts for your own samples"
-    )
+    folder = next(iter(report.gradings.values())).folder.parent
+    out.print(f"\nResults: {escape(str(folder))}", soft_wrap=True)
+    lines = [
+        ("bw doctor", "what this machine can isolate and run"),
+        (f"bw diff {folder}/alder {folder}/birch", "every verdict on which the two differ"),
+        ("bw env build bigcodebench", "the environment of the 1,140 real tasks"),
+        ("bw grade bigcodebench samples.jsonl", "verdicts for your own samples"),
+    ]
+    if shutil.which("bw") is None:
+        lines.insert(0, ("source .venv/bin/activate", "so that the command bw is found"))
+    width = max(len(call) for call, _ in lines)
+    for number, (call, what) in enumerate(lines):
+        start = "Next: " if number == 0 else "      "
+        out.print(f"{start} {escape(call):{width}}  {what}", soft_wrap=True)
 
 
 def _named(grading: object) -> list[tuple[str, float, str]]:

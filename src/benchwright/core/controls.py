@@ -4,6 +4,16 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from benchwright.core.execution import Isolation
+
+
+def place_of(environment: str, isolation: Isolation) -> str:
+    """Where control runs belong to: an environment's digest, and the isolation level when it is not the default.
+
+    At a weaker level the network may be there, so runs of one level say nothing about the other.
+    """
+    return environment if isolation is Isolation.NAMESPACE else f"{environment}:{isolation.value}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlOutcome:
@@ -24,6 +34,7 @@ class ControlRun:
     problem_id: str
     problem_digest: str
     environment: str
+    """See :func:`place_of`."""
     guest_version: str
     references: tuple[ControlOutcome, ...]
     """One entry per repeat."""

@@ -38,6 +38,9 @@ class Limits:
     """Files and folders in the same place."""
     output_bytes: int = 64 * MIB
     """Bytes written to standard output and standard error together."""
+    repeat_timeouts: bool = True
+    """Whether running out of wall time counts only the second time; a limit of its own, so that a time-out that
+    counted at once is not taken for one that was repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

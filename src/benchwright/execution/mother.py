@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import secrets
 import socket
 import subprocess
@@ -88,6 +89,9 @@ class Mother:
         except (OSError, TimeoutError):  # it ended before it had read its configuration, or it hangs
             data = b""
         if not data:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if self._process.wait(_GRACE_SECONDS) < 0:
+                    raise SandboxFault("a guest was killed while it started")
             self._process.kill()
             self._process.wait()
             self._errors.seek(0)
@@ -99,6 +103,13 @@ class Mother:
             )
         self.ready = json.loads(data)
 
+    def _counted_alone(self) -> bool:
+        """Whether the kernel counts a slot's processes apart from all others of our user."""
+        if self._isolation is not Isolation.NAMESPACE:
+            return False
+        release = tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
+        return os.getuid() == 0 or release >= (5, 14)  # root gives each slot a user of its own
+
     def _configuration(self) -> dict[str, Any]:
         return {
             "isolation": self._isolation.value,
@@ -107,7 +118,7 @@ class Mother:
             "variables": dict(self._target.variables),
             "memory_by_cgroup": self._groups.available,
             "witness": str(self._witness),
-            "process_base": 0 if self._isolation is Isolation.NAMESPACE else _own_processes(),
+            "process_base": 0 if self._counted_alone() else _own_threads(),
         }
 
     async def slot(self) -> "Slot":
@@ -186,12 +197,12 @@ class Slot:
         """Execute one job; raises `SandboxFault` when the slot itself breaks (it must then be closed)."""
         self._jobs += 1
         key = secrets.token_bytes(frames.KEY_BYTES)
-        kills_before = 0
+        kills_before, fresh = 0, True
         conversation = _Conversation(key, job.limits.output_bytes, self._ask_to_end)
         try:
             if self._group is not None:
                 kills_before = self._group.kills()
-                self._group.start(job.limits.memory_bytes)
+                fresh = self._group.start(job.limits.memory_bytes)
             conversation.open(self._control, self._request(job))
         except OSError as error:
             conversation.close()
@@ -206,9 +217,10 @@ class Slot:
             conversation.close()
         if event.get("event") != "exit":
             raise SandboxFault(f"a slot broke: {event.get('message', 'it ended without a word')}")
-        peak = self._group.peak_bytes() if self._group is not None else event["peak"]
+        peak = (self._group.peak_bytes() if self._group is not None else None) or event["peak"]
         killed = self._group is not None and self._group.kills() > kills_before
-        self.spent = killed or (self._group is not None and peak > _SPENT_SHARE * job.limits.memory_bytes)
+        used = self._group is not None and peak > _SPENT_SHARE * job.limits.memory_bytes
+        self.spent = killed or used or not fresh
         return RawExecution(
             messages=conversation.reader.messages,
             channel_errors=conversation.reader.errors,
@@ -370,12 +382,13 @@ def _payload(job: Job, key: bytes, watched_modules: frozenset[str]) -> bytes:
     return key + frames.HEADER.pack(len(data)) + data
 
 
-def _own_processes() -> int:
-    """Processes of our user now: without a user namespace the kernel counts them into the limit."""
+def _own_threads() -> int:
+    """Threads of our user now: where the kernel counts them into a job's limit, they must be added to it."""
     own = os.getuid()
     count = 0
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                count += entry.stat().st_uid == own
-    return count + 64  # room for the host's own threads
+                if entry.stat().st_uid == own:
+                    count += len([*os.scandir(f"/proc/{entry.name}/task")])
+    return count + 64  # room for those that start meanwhile

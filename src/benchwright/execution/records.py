@@ -110,6 +110,9 @@ def _exit_cause(job: Job, raw: RawExecution, *, closed: bool) -> ExitCause:
         return ExitCause.EXITED
     if status == -_SIGXCPU or (status == -_SIGKILL and raw.exit_event["cpu"] >= job.limits.cpu_seconds):
         return ExitCause.CPU_TIME
+    if status == -_SIGKILL and job.isolation is Isolation.NAMESPACE:
+        # Process 1 of its namespace cannot kill itself so: the machine ran out of memory, or a person did it.
+        raise SandboxFault("a job was killed from outside of its sandbox")
     return ExitCause.SIGNAL
 
 

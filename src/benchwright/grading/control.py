@@ -48,7 +48,7 @@ def run_controls(
             collected = open_runs[problem.digest]
             collected.add(_outcome(pipeline.plan(problem), record, target), record, is_reference=is_reference)
             if collected.complete:
-                yield collected.control(target.digest)
+                yield collected.control(pipeline.place)
                 del open_runs[problem.digest]
 
 

@@ -1,5 +1,7 @@
 """Limits of a job, from the control run of its problem on this machine."""
 
+import dataclasses
+
 from benchwright.core.controls import ControlRun
 from benchwright.core.execution import MIB, Limits
 
@@ -33,6 +35,11 @@ def official_limits() -> Limits:
     return Limits(wall_seconds=OFFICIAL_WALL_SECONDS, cpu_seconds=OFFICIAL_WALL_SECONDS)
 
 
+def _as_asked() -> Limits:
+    """Official limits because the user asked for them: then a time-out counts at once, as under that harness."""
+    return dataclasses.replace(official_limits(), repeat_timeouts=False)
+
+
 def limits_for(control: ControlRun | None, *, official: bool, floor_seconds: float = FLOOR_SECONDS) -> Limits:
     """The limits of a problem's jobs.
 
@@ -41,7 +48,9 @@ def limits_for(control: ControlRun | None, *, official: bool, floor_seconds: flo
     whichever is more.  Memory: four times the reference's peak, at least 4 GiB.  Without a control run, or with
     ``official``, those of :func:`official_limits`.
     """
-    if control is None or official:
+    if official:
+        return _as_asked()
+    if control is None:
         return official_limits()
     cpu = _step(_LADDER_SECONDS, max(floor_seconds, _CPU_FACTOR * control.cpu_seconds))
     waited = max(0.0, control.wall_seconds - control.cpu_seconds)

@@ -10,7 +10,7 @@ from benchwright.answers.reading import answer_of
 from benchwright.benchmarks.base import Benchmark
 from benchwright.core.answers import CodeAnswer, NoAnswer
 from benchwright.core.attempts import Attempt
-from benchwright.core.controls import ControlRun
+from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.execution import ExecutionRecord, Isolation, Job, Submission, TestPlan
 from benchwright.core.problems import FunctionProblem
 from benchwright.core.runs import ResultRow, Score
@@ -18,7 +18,7 @@ from benchwright.core.verdicts import Reason, Verdict
 from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.base import Expectation, ScheduledJob
 from benchwright.execution.target import Target, choose_tier
-from benchwright.grading.limits import FLOOR_SECONDS, STUB_SECONDS, limits_for
+from benchwright.grading.limits import FLOOR_SECONDS, STUB_SECONDS, limits_for, official_limits
 from benchwright.judging.function import judge, judge_no_answer
 
 
@@ -44,14 +44,28 @@ class Pipeline:
         *,
         official_limits: bool,
         floor_seconds: float = FLOOR_SECONDS,
+        measuring: bool = False,
     ) -> None:
-        """Make a pipeline; ``controls`` are this environment's control runs by problem digest."""
+        """Make a pipeline.
+
+        Args:
+            benchmark: What is graded.
+            target: Where.
+            isolation: How strongly answers are kept apart.
+            controls: This environment's control runs by problem digest.
+            official_limits: Whether limits are those of the official harness.
+            floor_seconds: Smallest CPU limit of a problem with a control run.
+            measuring: Whether this is a control run, with the widest limits whatever earlier ones took.
+        """
         self._benchmark = benchmark
         self._target = target
         self._isolation = isolation
         self._controls = controls
         self._official_limits = official_limits
         self._floor_seconds = floor_seconds
+        self._measuring = measuring
+        self.place = place_of(target.digest, isolation)
+        """What control runs made here are kept under."""
         self._plans: dict[str, TestPlan] = {}
         self._test_modules: dict[str, frozenset[str]] = {}
 
@@ -79,12 +93,13 @@ class Pipeline:
         modules = self._test_modules[problem.digest] | top_level_imports(submission.code)
         if submission.stub is not None:
             modules |= top_level_imports(submission.stub + "\n    pass\n")
+        limits = limits_for(control, official=self._official_limits, floor_seconds=self._floor_seconds)
         job = Job(
             submission=submission,
             plan=plan,
             environment=self._target.digest,
             tier=choose_tier(self._target, modules),
-            limits=limits_for(control, official=self._official_limits, floor_seconds=self._floor_seconds),
+            limits=official_limits() if self._measuring else limits,
             guest_version=guest_version(),
             isolation=self._isolation,
         )

@@ -1,7 +1,8 @@
-"""Memory and process limits by control groups, where this process may make any (usually: as root).
+"""Memory limits by control groups, where this process may make any (usually: as root).
 
 Both hierarchies are spoken: version 1 (a folder below our own group of the ``memory`` controller) and version 2
-(a folder below the nearest group above us that hands ``memory`` down).  Where neither is writable the engine falls back to resource limits and watching; that is a fact of the record, not an error.
+(a folder below the nearest group above us that hands ``memory`` down).  Where neither is writable the engine falls
+back to resource limits and watching; that is a fact of the record, not an error.
 """
 
 import contextlib
@@ -27,16 +28,21 @@ class SlotGroup:
         """Files a process writes ``0`` to in order to join."""
         return tuple(str(folder / "cgroup.procs") for folder in self.folders)
 
-    def start(self, limit_bytes: int) -> None:
-        """Set the limit for the next job and forget the last one's peak."""
+    def start(self, limit_bytes: int) -> bool:
+        """Set the limit for the next job and forget the last one's peak; False where the kernel keeps that peak."""
         if self.version == 1:
             limit, swap = self.memory / "memory.limit_in_bytes", self.memory / "memory.memsw.limit_in_bytes"
             self._set_v1(limit, swap, limit_bytes)
             (self.memory / "memory.max_usage_in_bytes").write_text("0")
-        else:
-            (self.memory / "memory.max").write_text(str(limit_bytes))
-            with contextlib.suppress(OSError):  # writable from Linux 6.12 on; older kernels keep the old peak
-                (self.memory / "memory.peak").write_text("0")
+            return True
+        (self.memory / "memory.max").write_text(str(limit_bytes))
+        if (self.memory / "memory.swap.max").exists():
+            (self.memory / "memory.swap.max").write_text("0")
+        try:
+            (self.memory / "memory.peak").write_text("0")
+        except OSError:  # writable from Linux 6.12 on
+            return False
+        return True
 
     @staticmethod
     def _set_v1(limit: Path, swap: Path, value: int) -> None:
@@ -47,10 +53,13 @@ class SlotGroup:
             if file.exists():
                 file.write_text(str(value))
 
-    def peak_bytes(self) -> int:
-        """Highest memory use since :meth:`start`."""
+    def peak_bytes(self) -> int | None:
+        """Highest memory use since :meth:`start`; None where the kernel does not tell (before Linux 5.19)."""
         name = "memory.max_usage_in_bytes" if self.version == 1 else "memory.peak"
-        return int((self.memory / name).read_text())
+        try:
+            return int((self.memory / name).read_text())
+        except OSError:
+            return None
 
     def kills(self) -> int:
         """How often the kernel has killed a process of this group for memory."""
@@ -73,8 +82,9 @@ class GroupFactory:
     """Makes groups for slots below this process's own group."""
 
     def __init__(self) -> None:
-        self._roots = _v1_roots() or _v2_roots()
-        self._version = 1 if _v1_roots() else 2
+        v1 = _v1_roots()
+        self._roots = v1 or _v2_roots()
+        self._version = 1 if v1 else 2
         self._count = 0
         for root in self._roots:
             _remove_orphans(root)
@@ -150,7 +160,7 @@ def _v2_roots() -> tuple[Path, ...]:
 
 def _can_make(root: Path) -> bool:
     """Whether a group can be made there, and a process of ours can move into it."""
-    probe = root / f"{_PREFIX}probe-{os.getpid()}"
+    probe = root / f"{_PREFIX}{os.getpid()}-probe"
     try:
         probe.mkdir()
     except OSError:

@@ -74,6 +74,13 @@ class ResultsFolder:
             )
         return data
 
+    def finished_manifest(self) -> dict[str, Any]:
+        """The manifest of a grading that has come to its end; raises `UsageError` for any other."""
+        manifest = self.manifest()
+        if manifest.get("status") != "complete":
+            raise UsageError(f"The grading in {self.path} is not finished; give its `bw grade` command again first.")
+        return manifest
+
     def has_manifest(self) -> bool:
         """Whether a grading has been here."""
         return (self.path / MANIFEST).exists()

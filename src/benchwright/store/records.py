@@ -90,11 +90,11 @@ class RecordStore:
         return found
 
     def put(self, record: ExecutionRecord) -> None:
-        """Keep a record; the same digest again replaces it."""
+        """Keep a record; where another grading was faster with the same job, its record stays."""
         body = zlib.compress(json.dumps(record.to_plain()).encode(), 6)
         with self._translated():
             self._connection.execute(
-                "INSERT OR REPLACE INTO records (digest, body) VALUES (?, ?)", (record.job_digest, body)
+                "INSERT OR IGNORE INTO records (digest, body) VALUES (?, ?)", (record.job_digest, body)
             )
 
     def put_control(self, control: ControlRun) -> None:

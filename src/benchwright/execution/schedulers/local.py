@@ -43,6 +43,10 @@ class LocalOptions:
     memory_share: float = 0.7
     """Share of the memory available at the start that running jobs may be expected to fill."""
 
+    def repeats(self, job: Job) -> bool:
+        """Whether running out of wall time counts only the second time."""
+        return self.rerun_timeouts and job.limits.repeat_timeouts
+
 
 class LocalScheduler:
     """Runs jobs in warmed guests on this machine; a `Scheduler`."""
@@ -76,7 +80,7 @@ class LocalScheduler:
                 yield scheduled.job, record
             elif id(scheduled) in again:
                 yield scheduled.job, dataclasses.replace(record, attempts=record.attempts + 1)
-            elif not self._options.rerun_timeouts or record.exit_cause is not ExitCause.WALL_TIME:
+            elif record.exit_cause is not ExitCause.WALL_TIME or not self._options.repeats(scheduled.job):
                 yield scheduled.job, record
             elif record.cpu_seconds < _IDLE_SHARE * record.wall_seconds:
                 # It waited rather than worked: load did not slow it, and its second run disturbs nobody.
@@ -211,7 +215,7 @@ class _Crew:
         """
         runs = [asyncio.create_task(self.execute(job))]
         try:
-            patience = job.limits.wall_seconds * _SECOND_AFTER if self._options.rerun_timeouts else None
+            patience = job.limits.wall_seconds * _SECOND_AFTER if self._options.repeats(job) else None
             await asyncio.wait(runs, timeout=patience)
             if not runs[0].done():
                 runs.append(asyncio.create_task(self.execute(job)))
@@ -220,10 +224,10 @@ class _Crew:
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for run in done:
                     record = run.result()
-                    if record.exit_cause is not ExitCause.WALL_TIME:
+                    if record.exit_cause not in (ExitCause.WALL_TIME, ExitCause.LOST):
                         return record
                     late.append(record)
-            if len(late) > 1:
+            if all(record.exit_cause is ExitCause.WALL_TIME for record in late) and len(late) > 1:
                 self.confirmed.add(job.digest)
             return dataclasses.replace(late[-1], attempts=sum(record.attempts for record in late))
         finally:
