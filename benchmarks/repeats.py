@@ -12,10 +12,12 @@ from pathlib import Path
 
 from measuring import fresh_home
 
-from benchwright.app.controls import CheckOptions, check_benchmark
 from benchwright.app.grading import GradeOptions, grade
 from benchwright.app.workspace import Workspace, default_workers
+from benchwright.core.controls import place_of
+from benchwright.core.execution import Isolation
 from benchwright.environments.home import default_home
+from benchwright.execution.guest import guest_version
 
 
 def main() -> int:
@@ -44,17 +46,10 @@ def main() -> int:
             for row in report.rows:
                 key = (row.problem_id, row.sample, row.score.value)
                 outcomes.setdefault(key, []).append(row.verdict.outcome.value)
-            check = check_benchmark(
-                CheckOptions(
-                    benchmark="bigcodebench",
-                    workers=default_workers(),
-                    subset=arguments.subset,
-                    data=arguments.dataset,
-                ),
-                workspace,
-                lambda done, total: None,
-            )
-            flaky |= {control.problem_id for control in check.flaky}
+            place = place_of(report.manifest["environment_digest"], Isolation.NAMESPACE)
+            with workspace.records() as store:
+                controls = store.controls(place, guest_version())
+            flaky |= {control.problem_id for control in controls.values() if control.flaky}
         print(f"grading {number + 1}: {report.wall_seconds:.1f} s", file=sys.stderr)
     differing = {key: found for key, found in outcomes.items() if len(set(found)) > 1}
     for (problem, sample, score), found in sorted(differing.items()):
