@@ -10,7 +10,7 @@ REACHED = False
 for pattern in (
     "/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/sudoers", "/etc/ssh/ssh_host_*_key", "/etc/ssl/private/*", "/proc/kcore",
     "/proc/kmsg", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/sd*", "/dev/vd*", "/dev/nvme*", "/dev/kmsg", "/sys/firmware/efi/efivars/*",
-    "/var/run/secrets/kubernetes.io/serviceaccount/token", "/run/secrets/*", "/var/lib/docker/*", "/proc/1/root/etc/shadow",
+    "/var/run/secrets/kubernetes.io/serviceaccount/token", "/run/secrets/*", "/var/lib/docker/*", "/proc/1/root" + "/etc/shadow",
 ):
     for path in glob.glob(pattern):
         try:
