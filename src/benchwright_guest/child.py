@@ -112,7 +112,7 @@ def _set_up(job, output, prepared, work):
     os.chdir(work)
     _redirect(output)
     _environment(prepared, isolated, work)
-    _limit(limits, prepared, isolated)
+    _limit(limits, prepared)
     if isolated:
         kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -182,7 +182,7 @@ def _environment(prepared, isolated, work):
     os.umask(0o022)
 
 
-def _limit(limits, prepared, isolated):
+def _limit(limits, prepared):
     def soft(kind, value, hard=None):
         _, ceiling = resource.getrlimit(kind)
         hard = value if hard is None else hard

@@ -30,7 +30,7 @@ def start(control, config, prepared):
         if config["isolation"] == "namespace":
             _enter_namespaces(config)
         else:
-            kernel.prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: orphans of a job come to us to be ended
+            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # orphans of a job come to us to be ended
     except BaseException as error:
         _send(control, {"event": "refused", "message": "%s: %s" % (type(error).__name__, error)})
         os._exit(1)

@@ -82,7 +82,7 @@ def lost(job: Job, reason: str, attempts: int) -> ExecutionRecord:
     return ExecutionRecord(
         job_digest=job.digest,
         exit_cause=ExitCause.LOST,
-        isolation=job.isolation or Isolation.NAMESPACE,
+        isolation=job.isolation,
         attempts=attempts,
         lost_reason=reason,
     )
