@@ -37,7 +37,7 @@ def answer_of(attempt: Attempt) -> Answer:
     """What there is to execute in an attempt, or why there is nothing."""
     if attempt.unreadable is not None:
         return _unreadable(attempt.unreadable)
-    ended = _ended_early(attempt.ending)
+    ended = _ended_early(attempt)
     if ended is not None:
         return ended
     code = attempt.solution
@@ -59,16 +59,22 @@ def _unreadable(text: str) -> NoAnswer:
     return NoAnswer(reason=Reason.NOT_TEXT, detail=detail if name == Reason.NOT_TEXT.value else text)
 
 
-def _ended_early(ending: Ending) -> NoAnswer | None:
-    match ending:
+def _ended_early(attempt: Attempt) -> NoAnswer | None:
+    match attempt.ending:
         case Ending.SUBMITTED:
             return None
         case Ending.TRUNCATED:
             return NoAnswer(reason=Reason.TRUNCATED, detail="the reply was cut off before it ended")
         case Ending.REFUSED:
-            return NoAnswer(reason=Reason.REFUSED, detail="the model refused to answer")
+            return NoAnswer(reason=Reason.REFUSED, detail=attempt.ending_detail or "the model refused to answer")
+        case Ending.OVERFLOWED:
+            detail = attempt.ending_detail or "the prompt did not fit the model's context"
+            return NoAnswer(reason=Reason.CONTEXT_OVERFLOW, detail=detail)
+        case Ending.FAILED:
+            detail = attempt.ending_detail or "the provider gave no reply"
+            return NoAnswer(reason=Reason.PROVIDER_ERROR, detail=detail)
         case _:
-            assert_never(ending)
+            assert_never(attempt.ending)
 
 
 def _not_text(code: str) -> str | None:

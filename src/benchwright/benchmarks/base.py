@@ -12,6 +12,7 @@ from benchwright.core.attempts import Attempt
 from benchwright.core.errors import UnknownNameError
 from benchwright.core.execution import Submission
 from benchwright.core.problems import FunctionProblem
+from benchwright.core.prompts import Mode, Prompt
 from benchwright.core.runs import ResultRow, Score
 
 
@@ -153,6 +154,12 @@ class Benchmark(Protocol):
 
     def render(self, problem: FunctionProblem, variant: str) -> str:
         """The prompt text as the data gives it."""
+
+    def prompt(self, problem: FunctionProblem, variant: str, *, mode: Mode, prefill: bool = False) -> Prompt:
+        """What a model is sent; raises `UsageError` for a combination that makes no sense."""
+
+    def for_instruction_tuned(self, variant: str) -> bool:
+        """Whether a variant is meant for instruction-tuned models only: a base model's score on it is flagged."""
 
     def assemble(self, problem: FunctionProblem, answer: CodeAnswer, score: Score) -> Submission:
         """What is executed for an answer under a score."""

@@ -12,6 +12,8 @@ class CodeAnswer:
     code: str
     strategy: str
     """Which rule found it, such as ``solution-field``."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the result should know of how it was found; one plain clause each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,13 @@ class Ending(enum.StrEnum):
 
     SUBMITTED = "submitted"
     TRUNCATED = "truncated"
+    """Cut off at the limit of tokens."""
     REFUSED = "refused"
+    """Declined by the model or by its provider's filter."""
+    OVERFLOWED = "overflowed"
+    """The prompt did not fit the model's context: the model's own limit, not a fault."""
+    FAILED = "failed"
+    """The provider gave no reply after all retries: a fault, nobody's answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +26,16 @@ class Attempt:
     sample: int
     """Number of the sample for its problem, from 0 in file order."""
     solution: str | None
-    """Code as extracted by whoever wrote the file; None when the record has no usable text."""
+    """Code as extracted by whoever wrote the file.  None when it is to be found in ``raw_text``, or when there is
+    no usable text at all."""
     raw_text: str | None = None
-    """What the model wrote, when the file keeps it."""
+    """What the model wrote, when that was kept."""
+    prefill: str = ""
+    """What had been written on the model's behalf before its text, which goes on from there: the beginning of a
+    chat answer, or the stub that a base model completes."""
     model: str = ""
     ending: Ending = Ending.SUBMITTED
+    ending_detail: str = ""
+    """What was said about the ending, such as the provider's error."""
     unreadable: str | None = None
     """Why the text cannot be used at all (not text, over the size limit), or None."""

@@ -44,9 +44,13 @@ class Reason(enum.StrEnum):
     MISSING = "missing"
     TRUNCATED = "truncated"
     REFUSED = "refused"
+    CONTEXT_OVERFLOW = "context_overflow"
+    """The prompt did not fit the model's context."""
     # UNUSABLE
     SYNTAX_ERROR = "syntax_error"
     ENTRY_POINT_MISSING = "entry_point_missing"
+    NO_CODE = "no_code"
+    """The reply holds text, but nothing that is Python code."""
     NOT_TEXT = "not_text"
     """NUL bytes, lone surrogates or bytes that are not UTF-8."""
     TOO_LARGE = "too_large"
@@ -60,6 +64,8 @@ class Reason(enum.StrEnum):
     """The sandbox broke and kept breaking after retries."""
     LIBRARY_UNAVAILABLE = "library_unavailable"
     """The environment lacks a library that the benchmark's full environment has."""
+    PROVIDER_ERROR = "provider_error"
+    """The model's provider gave no reply after all retries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

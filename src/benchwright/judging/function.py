@@ -20,7 +20,8 @@ from benchwright.core.verdicts import Outcome, Reason, Verdict
 
 JUDGE_VERSION = 1
 
-_UNUSABLE = {Reason.SYNTAX_ERROR, Reason.ENTRY_POINT_MISSING, Reason.NOT_TEXT, Reason.TOO_LARGE}
+_UNUSABLE = {Reason.SYNTAX_ERROR, Reason.ENTRY_POINT_MISSING, Reason.NO_CODE, Reason.NOT_TEXT, Reason.TOO_LARGE}
+_NO_REPLY = {Reason.PROVIDER_ERROR}
 _LIMIT_REASONS = {
     ExitCause.WALL_TIME: Reason.WALL_TIME,
     ExitCause.CPU_TIME: Reason.CPU_TIME,
@@ -32,7 +33,10 @@ _DETAIL_CHARACTERS = 300
 
 def judge_no_answer(answer: NoAnswer, plan: TestPlan) -> Verdict:
     """The verdict of an attempt with nothing to run."""
-    outcome = Outcome.UNUSABLE if answer.reason in _UNUSABLE else Outcome.NO_ANSWER
+    if answer.reason in _NO_REPLY:
+        outcome = Outcome.FAULT
+    else:
+        outcome = Outcome.UNUSABLE if answer.reason in _UNUSABLE else Outcome.NO_ANSWER
     return _verdict(outcome, answer.reason, answer.detail, plan, passed=0, record_digest=None)
 
 

@@ -9,6 +9,7 @@ from benchwright.benchmarks.bigcodebench.pins import hard_ids, read_pins
 from benchwright.core.answers import CodeAnswer
 from benchwright.core.execution import Submission
 from benchwright.core.problems import FunctionProblem
+from benchwright.core.prompts import Mode, Prompt
 from benchwright.core.runs import Score
 
 
@@ -47,6 +48,14 @@ class BigCodeBench:
     def render(self, problem: FunctionProblem, variant: str) -> str:
         """See :func:`benchwright.benchmarks.bigcodebench.prompts.render`."""
         return prompts.render(problem, variant)
+
+    def prompt(self, problem: FunctionProblem, variant: str, *, mode: Mode, prefill: bool = False) -> Prompt:
+        """See :func:`benchwright.benchmarks.bigcodebench.prompts.prompt`."""
+        return prompts.prompt(problem, variant, mode=mode, prefill=prefill)
+
+    def for_instruction_tuned(self, variant: str) -> bool:
+        """See :func:`benchwright.benchmarks.bigcodebench.prompts.for_instruction_tuned`."""
+        return prompts.for_instruction_tuned(variant)
 
     def assemble(self, problem: FunctionProblem, answer: CodeAnswer, score: Score) -> Submission:
         """See :func:`benchwright.benchmarks.bigcodebench.assemble.assemble`."""
