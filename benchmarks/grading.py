@@ -33,12 +33,13 @@ from typing import Any
 import measuring
 import official_package
 
-from benchwright.app.workspace import Workspace, target_of
+from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.bigcodebench.benchmark import BENCHMARK
 from benchwright.benchmarks.bigcodebench.rows import read_problems
 from benchwright.core.runs import ResultRow
 from benchwright.environments.environment import Environment, open_environment
 from benchwright.execution.guest import guest_version
+from benchwright.execution.target import target_of
 from benchwright.execution.witness import witness_library
 from benchwright.store.folder import ResultsFolder
 

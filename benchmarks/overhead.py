@@ -30,14 +30,14 @@ from typing import Any
 import measuring
 
 from benchwright.answers.plans import read_plan
-from benchwright.app.workspace import Workspace, target_of
+from benchwright.app.workspace import Workspace
 from benchwright.core.execution import Isolation, Job, Limits, Submission
 from benchwright.core.verdicts import Outcome
 from benchwright.environments.environment import State, list_environments, open_environment
 from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.base import Expectation, ScheduledJob
 from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
-from benchwright.execution.target import Target
+from benchwright.execution.target import Target, target_of
 from benchwright.judging.function import judge
 
 OVERHEAD_GOAL_MS = 20.0

@@ -31,7 +31,7 @@ import measuring
 import official_package
 
 from benchwright.app.grading import GradeOptions, grade
-from benchwright.app.workspace import Workspace, default_workers, target_of
+from benchwright.app.workspace import Workspace, default_workers
 from benchwright.benchmarks.base import ProblemSet
 from benchwright.benchmarks.bigcodebench.benchmark import BENCHMARK
 from benchwright.core.attempts import Attempt
@@ -44,6 +44,7 @@ from benchwright.environments.environment import open_environment
 from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.base import ScheduledJob
 from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
+from benchwright.execution.target import target_of
 from benchwright.grading.pipeline import Pipeline
 from benchwright.judging.function import judge
 from benchwright.store.folder import ResultsFolder

@@ -13,7 +13,7 @@ from benchwright.answers.plans import read_plan
 from benchwright.core.execution import ExecutionRecord, Isolation, Job, Limits, Submission, TestPlan
 from benchwright.environments.spec import Tier
 from benchwright.execution.guest import guest_version
-from benchwright.execution.schedulers.base import ScheduledJob, Scheduler
+from benchwright.execution.schedulers.base import ScheduledJob
 from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
 from benchwright.execution.target import Target
 
@@ -85,14 +85,14 @@ def observed(body: str, *, indent: str = "    ") -> str:
 
 @dataclass(kw_only=True)
 class LocalUnderTest:
-    """The local scheduler for `benchwright.testing.check_scheduler`; its processes carry a mark of their own."""
+    """The local scheduler for the checks of `benchwright.testing`; its processes carry a mark of their own."""
 
     isolation: Isolation = Isolation.NAMESPACE
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def make(self) -> Scheduler:
+    def make(self, workers: int = 2) -> LocalScheduler:
         """A scheduler whose processes carry the mark."""
-        options = LocalOptions(workers=2, isolation=self.isolation)
+        options = LocalOptions(workers=workers, isolation=self.isolation)
         return LocalScheduler(interpreter_target(**{MARK: self.mark}), options)
 
     def job(self, submission: Submission, plan: TestPlan, limits: Limits) -> Job:

@@ -35,9 +35,9 @@ SOON = 10.0
 def until(condition: Callable[[], bool]) -> bool:
     """Wait for a condition; whether it came."""
     end = time.monotonic() + SOON
-    while not condition() and time.monotonic() < end:
+    while not (came := condition()) and time.monotonic() < end:  # asked once more, it might be over again
         time.sleep(0.01)
-    return condition()
+    return came
 
 
 def test_a_killed_guest_is_started_anew() -> None:

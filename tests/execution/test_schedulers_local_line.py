@@ -1,5 +1,7 @@
 """The order and admission of waiting jobs; pure."""
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,15 @@ def scheduled(wall: float | None = None, cpu: float = 0.0, memory: int = 100) ->
     return ScheduledJob(job=JOB, expectation=Expectation(wall_seconds=wall, cpu_seconds=cpu, memory_bytes=memory * MIB))
 
 
-def admitted(line: _Line) -> list[ScheduledJob]:
+def line_of(jobs: Iterable[ScheduledJob], workers: int, memory: int) -> _Line[ScheduledJob]:
+    """A line with jobs in it."""
+    line: _Line[ScheduledJob] = _Line(workers, memory)
+    for job in jobs:
+        line.add(job)
+    return line
+
+
+def admitted(line: _Line[ScheduledJob]) -> list[ScheduledJob]:
     """All jobs that may start now."""
     started = []
     while (job := line.next()) is not None:
@@ -30,11 +40,9 @@ def admitted(line: _Line) -> list[ScheduledJob]:
 def test_the_longest_job_starts_first() -> None:
     """Long jobs at the end would leave the other workers idle."""
     short, long, middle = scheduled(1, 1), scheduled(9, 9), scheduled(5, 5)
-    line = _Line([short, long, middle], 1, 1 << 40)
+    line = line_of([short, long, middle], 1, 1 << 40)
     order = []
-    while line:
-        job = line.next()
-        assert job is not None
+    while (job := line.next()) is not None:
         order.append(job)
         line.done(job)
     assert order == [long, middle, short]
@@ -42,7 +50,7 @@ def test_the_longest_job_starts_first() -> None:
 
 def test_no_more_heavy_jobs_than_workers() -> None:
     """CPU-bound jobs and those nothing is known of each take a worker."""
-    line = _Line([scheduled(5, 5), scheduled(), scheduled(4, 4)], 2, 1 << 40)
+    line = line_of([scheduled(5, 5), scheduled(), scheduled(4, 4)], 2, 1 << 40)
     started = admitted(line)
     assert len(started) == 2
     line.done(started[0])
@@ -52,7 +60,7 @@ def test_no_more_heavy_jobs_than_workers() -> None:
 def test_sleepers_run_beside_heavy_jobs() -> None:
     """Jobs that wait most of their time are admitted beside as many CPU-bound ones as there are workers."""
     sleepers = [scheduled(10, 0.1) for _ in range(20)]
-    started = admitted(_Line([*sleepers, scheduled(3, 3), scheduled(3, 3), scheduled(3, 3)], 2, 1 << 40))
+    started = admitted(line_of([*sleepers, scheduled(3, 3), scheduled(3, 3), scheduled(3, 3)], 2, 1 << 40))
     assert sum(job in sleepers for job in started) == 8, "four sleepers for each worker"
     assert sum(job not in sleepers for job in started) == 2
 
@@ -60,7 +68,7 @@ def test_sleepers_run_beside_heavy_jobs() -> None:
 def test_memory_is_not_overcommitted() -> None:
     """Jobs wait until what their control runs used fits beside those running."""
     big = [scheduled(5, 5, memory=600) for _ in range(3)]
-    line = _Line(big, 3, 1000 * MIB)
+    line = line_of(big, 3, 1000 * MIB)
     started = admitted(line)
     assert len(started) == 1
     line.done(started[0])
@@ -69,7 +77,7 @@ def test_memory_is_not_overcommitted() -> None:
 
 def test_a_job_larger_than_the_memory_runs_alone() -> None:
     """A job that fits nowhere is started when nothing else runs, rather than never."""
-    line = _Line([scheduled(5, 5, memory=5000), scheduled(1, 1, memory=10)], 2, 1000 * MIB)
+    line = line_of([scheduled(5, 5, memory=5000), scheduled(1, 1, memory=10)], 2, 1000 * MIB)
     assert len(admitted(line)) == 1
 
 
@@ -84,10 +92,10 @@ def test_a_job_larger_than_the_memory_runs_alone() -> None:
 )
 def test_every_job_starts_exactly_once(jobs: list[ScheduledJob], workers: int, random: object) -> None:
     """Whatever was measured, the line empties, and never stands still with nothing running."""
-    line = _Line(jobs, workers, 1000 * MIB)
+    line = line_of(jobs, workers, 1000 * MIB)
     running: list[ScheduledJob] = []
     started: list[int] = []
-    while line or running:
+    while running or len(started) < len(jobs):
         new = admitted(line)
         running += new
         started += [id(job) for job in new]
@@ -99,4 +107,4 @@ def test_every_job_starts_exactly_once(jobs: list[ScheduledJob], workers: int, r
 @pytest.mark.parametrize("wall", [0.0, 0.5])
 def test_jobs_too_short_to_tell_count_as_heavy(wall: float) -> None:
     """The CPU share of a very short control run says nothing."""
-    assert len(admitted(_Line([scheduled(wall, 0.0) for _ in range(5)], 2, 1 << 40))) == 2
+    assert len(admitted(line_of([scheduled(wall, 0.0) for _ in range(5)], 2, 1 << 40))) == 2

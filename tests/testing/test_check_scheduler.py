@@ -1,6 +1,7 @@
-"""The contract check of schedulers, on the local one and on some that break their promises."""
+"""The contract checks of schedulers, on the local one and on some that break their promises."""
 
-from collections.abc import Collection, Iterable, Iterator
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 import pytest
 from interpreter_runs import LocalUnderTest, make_job
@@ -15,13 +16,17 @@ from benchwright.core.execution import (
     TestOutcome,
     TestPlan,
 )
-from benchwright.execution.schedulers.base import ScheduledJob, Scheduler
+from benchwright.execution.schedulers.base import LiveScheduler, LiveSession, ScheduledJob, Scheduler
 from benchwright.testing import ScriptedScheduler, check_scheduler, finished_record, lost_record
 from benchwright.testing.schedulers import (
     check_dying_worker,
     check_early_close,
     check_exactly_once,
     check_failing_consumer,
+    check_live_cancel,
+    check_live_close,
+    check_live_overlap,
+    check_live_scheduler,
     check_no_jobs,
     check_worker_that_always_dies,
 )
@@ -55,6 +60,27 @@ def test_the_whole_check_is_the_sum_of_its_parts(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(f"benchwright.testing.schedulers.{name}", lambda subject, name=name: called.append(name))
     check_scheduler(LocalUnderTest())
     assert called == [check.__name__ for check in CHECKS]
+
+
+@pytest.mark.namespaces
+def test_the_sessions_of_the_local_scheduler_keep_their_promises() -> None:
+    """The same given to a session at once, and what is promised of jobs that come one by one."""
+    check_live_scheduler(LocalUnderTest())
+
+
+def test_the_sessions_of_the_local_scheduler_keep_their_promises_without_namespaces() -> None:
+    """The same with process isolation."""
+    check_live_scheduler(LocalUnderTest(isolation=Isolation.PROCESS))
+
+
+def test_the_whole_live_check_is_the_sum_of_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`check_live_scheduler` runs every check of schedulers and every one of sessions."""
+    called = []
+    checks = [check.__name__ for check in (*CHECKS, check_live_overlap, check_live_cancel, check_live_close)]
+    for name in checks:
+        monkeypatch.setattr(f"benchwright.testing.schedulers.{name}", lambda subject, name=name: called.append(name))
+    check_live_scheduler(LocalUnderTest())
+    assert called == checks
 
 
 class Scripted:
@@ -139,6 +165,90 @@ def test_processes_left_behind_are_found(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("benchwright.testing.schedulers._SOON_SECONDS", 0.0)
     with pytest.raises(AssertionError, match="4242"):
         check_no_jobs(Scripted(ScriptedScheduler(honest), left=[4242]))
+
+
+class ScriptedLive(Scripted):
+    """The same of a live scheduler."""
+
+    def __init__(self, scheduler: LiveScheduler) -> None:
+        self._live = scheduler
+        self._left = ()
+
+    def make(self) -> LiveScheduler:  # type: ignore[override]
+        """The scheduler given."""
+        return self._live
+
+
+async def sleeps(job: Job) -> None:
+    """Hold back the jobs that sleep."""
+    if "sleep" in job.submission.code:
+        await asyncio.sleep(50)
+
+
+@pytest.mark.parametrize("check", [check_live_overlap, check_live_cancel, check_live_close])
+def test_the_scripted_scheduler_is_a_live_one(check: Callable[[ScriptedLive], None]) -> None:
+    """Its sessions keep the promises that can be kept without executing anything."""
+    scheduler = ScriptedScheduler(honest, pause=sleeps)
+    check(ScriptedLive(scheduler))
+    assert scheduler.open_sessions == 0
+
+
+class OneByOne(ScriptedScheduler):
+    """Takes the next job up when the one before has come back."""
+
+    def open(self) -> LiveSession:
+        """A session that waits in line."""
+        session = super().open()
+        execute, lock = session.execute, asyncio.Lock()
+
+        async def in_turn(scheduled: ScheduledJob) -> ExecutionRecord:
+            async with lock:
+                return await execute(scheduled)
+
+        session.execute = in_turn  # type: ignore[method-assign]
+        return session
+
+
+class Stubborn(ScriptedScheduler):
+    """Goes on with jobs that were given up, and with all others after the end."""
+
+    def open(self) -> LiveSession:
+        """A session that shields what it has taken on, and has two workers for it."""
+        session = super().open()
+        execute, workers = session.execute, asyncio.Semaphore(2)
+
+        async def take_on(scheduled: ScheduledJob) -> ExecutionRecord:
+            async with workers:
+                return await execute(scheduled)
+
+        async def shielded(scheduled: ScheduledJob) -> ExecutionRecord:
+            return await asyncio.shield(asyncio.ensure_future(take_on(scheduled)))
+
+        async def close() -> None:
+            pass
+
+        session.execute, session.close = shielded, close  # type: ignore[method-assign]
+        return session
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "check", "words"),
+    [
+        (OneByOne(honest, pause=sleeps), check_live_overlap, "waited for an earlier"),
+        (ScriptedScheduler(honest), check_live_overlap, "came back at once"),
+        (ScriptedScheduler(lost_record, pause=sleeps), check_live_overlap, "a plain job ended as lost"),
+        (Stubborn(honest, pause=sleeps), check_live_cancel, "still take up workers"),
+        (Stubborn(honest, pause=sleeps), check_live_close, "waits after the end"),
+        (ScriptedScheduler(honest), check_live_close, "was not cancelled"),
+    ],
+)
+def test_flawed_sessions_are_found(
+    monkeypatch: pytest.MonkeyPatch, scheduler: LiveScheduler, check: Callable[[ScriptedLive], None], words: str
+) -> None:
+    """A session that makes jobs wait for others, or goes on with what was given up, is caught."""
+    monkeypatch.setattr("benchwright.testing.schedulers._SOON_SECONDS", 0.1)
+    with pytest.raises(AssertionError, match=words):
+        check(ScriptedLive(scheduler))
 
 
 def test_the_scripted_scheduler_remembers_what_it_was_given() -> None:

@@ -6,6 +6,7 @@ back to resource limits and watching; that is a fact of the record, not an error
 """
 
 import contextlib
+import itertools
 import os
 import shlex
 import subprocess
@@ -78,6 +79,10 @@ class SlotGroup:
         return not any(folder.exists() for folder in self.folders)
 
 
+_numbers = itertools.count(1)
+"""Of the process, not of a factory: several schedulers may run in one process."""
+
+
 class GroupFactory:
     """Makes groups for slots below this process's own group."""
 
@@ -85,14 +90,12 @@ class GroupFactory:
         v1 = _v1_roots()
         self._roots = v1 or _v2_roots()
         self._version = 1 if v1 else 2
-        self._count = 0
         for root in self._roots:
             _remove_orphans(root)
 
     def number(self) -> int:
         """A number that no other slot of this process has."""
-        self._count += 1
-        return self._count
+        return next(_numbers)
 
     @property
     def available(self) -> bool:
@@ -101,10 +104,10 @@ class GroupFactory:
 
     def make(self) -> SlotGroup:
         """A new group; raises ``OSError`` when the kernel refuses."""
-        self.number()
+        number = self.number()
         folders = []
         for root in self._roots:
-            folder = root / f"{_PREFIX}{os.getpid()}-{self._count}"
+            folder = root / f"{_PREFIX}{os.getpid()}-{number}"
             folder.mkdir(exist_ok=True)
             folders.append(folder)
         return SlotGroup(memory=folders[0], version=self._version, folders=tuple(folders))

@@ -27,6 +27,11 @@ CREATE TABLE IF NOT EXISTS controls (
 _BUSY_SECONDS = 60.0
 
 
+def records_in(home: Path) -> "RecordStore":
+    """Open the record store of a benchwright home."""
+    return RecordStore(home / "records.sqlite")
+
+
 class RecordStore:
     """The records of one benchwright home; use as a context manager."""
 
@@ -43,14 +48,20 @@ class RecordStore:
             self._connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
             raise MachineError(f"The record store {path} cannot be opened ({error}); check its folder.") from error
+        try:
+            self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self) -> None:
         with self._translated():
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
             if version > SCHEMA_VERSION:
-                self._connection.close()
                 raise UsageError(
-                    f"The record store {path} has schema {version}, this version knows {SCHEMA_VERSION}; "
+                    f"The record store {self._path} has schema {version}, this version knows {SCHEMA_VERSION}; "
                     f"upgrade benchwright or choose another BENCHWRIGHT_HOME."
                 )
             if version == 0:

@@ -14,6 +14,7 @@ from benchwright.benchmarks.base import Benchmark, OfficialResults, ProblemSet, 
 from benchwright.core.answers import CodeAnswer
 from benchwright.core.errors import UnknownNameError
 from benchwright.core.problems import FunctionProblem
+from benchwright.core.prompts import Mode
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 
@@ -72,6 +73,11 @@ def _check_problem(benchmark: Benchmark, problem: FunctionProblem) -> None:
         text = benchmark.render(problem, variant)
         assert text.strip(), f"{where}: the {variant} prompt is empty"
         assert text == benchmark.render(problem, variant), f"{where}: the {variant} prompt changes between calls"
+        for mode in Mode:
+            sent = benchmark.prompt(problem, variant, mode=mode)
+            assert sent == benchmark.prompt(problem, variant, mode=mode), f"{where}: what is sent changes between calls"
+            assert text.strip() in sent.text, f"{where}: the {mode} prompt leaves out the {variant} text"
+            assert sent.mode is mode and sent.template_digest, f"{where}: the {mode} prompt does not say what it is"
     plan = read_plan(problem.test_source)
     assert plan == read_plan(problem.test_source), f"{where}: the plan changes between calls"
     assert len({test.id for test in plan.tests}) == len(plan.tests), f"{where}: two planned tests share an id"

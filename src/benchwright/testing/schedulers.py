@@ -1,14 +1,16 @@
-"""What every scheduler promises, as a check that anyone can run against theirs."""
+"""What every scheduler promises, as checks that anyone can run against theirs."""
 
+import asyncio
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Generator, Iterator
-from contextlib import contextmanager, suppress
-from typing import Protocol
+from collections.abc import AsyncIterator, Awaitable, Collection, Generator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from benchwright.core.execution import ExecutionRecord, ExitCause, Job, Limits, PlannedTest, Submission, TestPlan
-from benchwright.execution.schedulers.base import ScheduledJob, Scheduler
+from benchwright.execution.schedulers.base import LiveScheduler, LiveSession, ScheduledJob, Scheduler
 
 _SOON_SECONDS = 10.0
 """Longest wait for processes to appear or to go; both take milliseconds on a quiet machine."""
@@ -28,12 +30,11 @@ _PLAN = TestPlan(
 )
 
 
-class SchedulerUnderTest(Protocol):
-    """A scheduler, and how to look at it from outside."""
+_Result = TypeVar("_Result")
 
-    def make(self) -> Scheduler:
-        """A fresh scheduler with at least two workers."""
-        ...
+
+class JobsUnderTest(Protocol):
+    """How to make jobs for a scheduler, and how to look at it from outside."""
 
     def job(self, submission: Submission, plan: TestPlan, limits: Limits) -> Job:
         """A job for the environment that the schedulers run in."""
@@ -51,6 +52,22 @@ class SchedulerUnderTest(Protocol):
         ...
 
 
+class SchedulerUnderTest(JobsUnderTest, Protocol):
+    """A scheduler, and how to look at it from outside."""
+
+    def make(self) -> Scheduler:
+        """A fresh scheduler with at least two workers."""
+        ...
+
+
+class LiveSchedulerUnderTest(JobsUnderTest, Protocol):
+    """A live scheduler, and how to look at it from outside."""
+
+    def make(self) -> LiveScheduler:
+        """A fresh scheduler with two workers."""
+        ...
+
+
 def check_scheduler(subject: SchedulerUnderTest) -> None:
     """Check every promise of the protocol; raises ``AssertionError`` that names the broken one.
 
@@ -62,6 +79,18 @@ def check_scheduler(subject: SchedulerUnderTest) -> None:
     check_failing_consumer(subject)
     check_dying_worker(subject)
     check_worker_that_always_dies(subject)
+
+
+def check_live_scheduler(subject: LiveSchedulerUnderTest) -> None:
+    """Check every promise of the live protocol; raises ``AssertionError`` that names the broken one.
+
+    A session that is given all jobs at once must keep what every scheduler promises; the rest is about jobs that come
+    one by one.  Runs about twenty small jobs, and takes a few seconds with a scheduler that keeps its promises.
+    """
+    check_scheduler(_GivenAtOnce(subject))
+    check_live_overlap(subject)
+    check_live_cancel(subject)
+    check_live_close(subject)
 
 
 def check_exactly_once(subject: SchedulerUnderTest) -> None:
@@ -140,11 +169,130 @@ def check_worker_that_always_dies(subject: SchedulerUnderTest) -> None:
     _check_nothing_left(subject)
 
 
-def _job(subject: SchedulerUnderTest, code: str) -> Job:
+def check_live_overlap(subject: LiveSchedulerUnderTest) -> None:
+    """A job that is handed over later comes back while an earlier, longer one still runs."""
+
+    async def check() -> None:
+        async with _session(subject) as session:
+            (sleeper,) = _sleepers(subject, 1, seconds=50)
+            long = asyncio.create_task(session.execute(ScheduledJob(job=sleeper)))
+            for number in range(3):
+                job = _job(subject, f"def task_func():\n    return True\n# later {number}\n")
+                record = await _soon(session.execute(ScheduledJob(job=job)), "a job waited for an earlier, longer one")
+                assert record.job_digest == job.digest, "a record belongs to another job"
+                assert record.exit_cause is ExitCause.FINISHED, f"a plain job ended as {record.exit_cause}: {record}"
+            assert not long.done(), "a job that sleeps came back at once"
+            long.cancel()
+
+    asyncio.run(check())
+    _check_nothing_left(subject)
+
+
+def check_live_cancel(subject: LiveSchedulerUnderTest) -> None:
+    """Cancelling those who wait for running jobs, or for jobs in line, makes room for others."""
+
+    async def check() -> None:
+        async with _session(subject) as session:
+            jobs = _sleepers(subject, 4, seconds=50)
+            waiting = [asyncio.create_task(session.execute(ScheduledJob(job=job))) for job in jobs]
+            await asyncio.sleep(_SETTLED_SECONDS)
+            for task in waiting:
+                task.cancel()
+            job = _job(subject, "def task_func():\n    return True\n# afterwards\n")
+            record = await _soon(
+                session.execute(ScheduledJob(job=job)), "jobs that were given up still take up workers"
+            )
+            assert record.exit_cause is ExitCause.FINISHED, f"a plain job ended as {record.exit_cause}: {record}"
+            ended = await asyncio.gather(*waiting, return_exceptions=True)
+            assert all(isinstance(one, asyncio.CancelledError) for one in ended), "a job that was given up came back"
+
+    asyncio.run(check())
+    _check_nothing_left(subject)
+
+
+def check_live_close(subject: LiveSchedulerUnderTest) -> None:
+    """Closing a session cancels who waits, leaves no process, and the session takes no more jobs."""
+
+    async def check() -> None:
+        jobs = [ScheduledJob(job=job) for job in _sleepers(subject, 3, seconds=50)]
+        async with _session(subject) as session:
+            waiting = [asyncio.create_task(session.execute(job)) for job in jobs]
+            await asyncio.sleep(_SETTLED_SECONDS)
+        ended = await _soon(asyncio.gather(*waiting, return_exceptions=True), "somebody waits after the end")
+        assert all(isinstance(one, asyncio.CancelledError) for one in ended), "somebody who waited was not cancelled"
+        try:
+            await _soon(session.execute(jobs[0]), "a closed session keeps a job waiting")
+        except RuntimeError:
+            return
+        raise AssertionError("a closed session took a job")
+
+    asyncio.run(check())
+    _check_nothing_left(subject)
+
+
+@asynccontextmanager
+async def _session(subject: LiveSchedulerUnderTest) -> AsyncIterator[LiveSession]:
+    session = subject.make().open()
+    try:
+        yield session
+    finally:
+        await session.close()
+
+
+async def _soon(awaitable: Awaitable[_Result], complaint: str) -> _Result:
+    try:
+        return await asyncio.wait_for(awaitable, _SOON_SECONDS)
+    except TimeoutError:
+        raise AssertionError(complaint) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenAtOnce:
+    """A live scheduler in the place of one that is given all jobs at once, for the checks of those."""
+
+    subject: LiveSchedulerUnderTest
+
+    def make(self) -> Scheduler:
+        return _AllAtOnce(self.subject.make())
+
+    def job(self, submission: Submission, plan: TestPlan, limits: Limits) -> Job:
+        return self.subject.job(submission, plan, limits)
+
+    def processes(self) -> Collection[int]:
+        return self.subject.processes()
+
+    def kill_workers(self) -> int:
+        return self.subject.kill_workers()
+
+
+@dataclass(frozen=True, slots=True)
+class _AllAtOnce:
+    scheduler: LiveScheduler
+
+    def run(self, jobs: Iterable[ScheduledJob]) -> Iterator[tuple[Job, ExecutionRecord]]:
+        async def hand_over() -> tuple[LiveSession, dict[asyncio.Task[ExecutionRecord], Job]]:
+            session = self.scheduler.open()
+            return session, {asyncio.create_task(session.execute(item)): item.job for item in jobs}
+
+        async def some() -> set[asyncio.Task[ExecutionRecord]]:
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            return done
+
+        with asyncio.Runner() as runner:
+            session, waiting = runner.run(hand_over())
+            try:
+                while waiting:
+                    for task in runner.run(some()):
+                        yield waiting.pop(task), task.result()
+            finally:
+                runner.run(session.close())
+
+
+def _job(subject: JobsUnderTest, code: str) -> Job:
     return subject.job(Submission(code=code, stub=None, entry_point="task_func"), _PLAN, _LIMITS)
 
 
-def _sleepers(subject: SchedulerUnderTest, count: int, *, seconds: float) -> list[Job]:
+def _sleepers(subject: JobsUnderTest, count: int, *, seconds: float) -> list[Job]:
     return [
         _job(subject, f"import time\ndef task_func():\n    time.sleep({seconds})\n    return True\n# {number}\n")
         for number in range(count)
@@ -156,7 +304,7 @@ def _close(iterator: Iterator[object]) -> None:
     iterator.close()
 
 
-def _check_nothing_left(subject: SchedulerUnderTest) -> None:
+def _check_nothing_left(subject: JobsUnderTest) -> None:
     end = time.monotonic() + _SOON_SECONDS
     while (left := subject.processes()) and time.monotonic() < end:
         time.sleep(_POLL_SECONDS)
@@ -164,7 +312,7 @@ def _check_nothing_left(subject: SchedulerUnderTest) -> None:
 
 
 @contextmanager
-def _killer(subject: SchedulerUnderTest, *, once: bool) -> Iterator[None]:
+def _killer(subject: JobsUnderTest, *, once: bool) -> Iterator[None]:
     """Kill workers from another thread while the body runs: the first ones only, or all that come."""
     over = threading.Event()
 
@@ -184,7 +332,7 @@ def _killer(subject: SchedulerUnderTest, *, once: bool) -> Iterator[None]:
         thread.join()
 
 
-def _settled(subject: SchedulerUnderTest) -> bool:
+def _settled(subject: JobsUnderTest) -> bool:
     """Whether no process came or went for a while: the worker is ready, and its job runs."""
     before = set(subject.processes())
     for _ in range(10):

@@ -1,25 +1,77 @@
 """Scripted fakes: a scheduler that executes nothing, and the records it may give back."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 
 from benchwright.core.execution import ExecutionRecord, ExitCause, Job, TestOutcome, TestResult
 from benchwright.execution.schedulers.base import ScheduledJob
 
 
 class ScriptedScheduler:
-    """Answers every job with the record that a script names for it; a `Scheduler` without processes."""
+    """Answers every job with the record that a script names for it; has no processes.
 
-    def __init__(self, script: Callable[[Job], ExecutionRecord]) -> None:
-        """Make one; ``script`` is called once per job, in order, and may raise."""
+    It is a `Scheduler`, and a `LiveScheduler` whose sessions answer at once, or when a pause that you give is over.
+    """
+
+    def __init__(
+        self, script: Callable[[Job], ExecutionRecord], *, pause: Callable[[Job], Awaitable[None]] | None = None
+    ) -> None:
+        """Make one.
+
+        Args:
+            script: Called once per job, in order, and may raise.
+            pause: Awaited in a live session before a job is answered.
+        """
         self._script = script
+        self._pause = pause
         self.ran: list[ScheduledJob] = []
         """Every job so far, in order."""
+        self.open_sessions = 0
+        """Live sessions that were opened and not yet closed."""
 
     def run(self, jobs: Iterable[ScheduledJob]) -> Iterator[tuple[Job, ExecutionRecord]]:
         """Yield each job with its scripted record."""
         for scheduled in jobs:
             self.ran.append(scheduled)
             yield scheduled.job, self._script(scheduled.job)
+
+    def open(self) -> "ScriptedSession":
+        """Begin a live session."""
+        self.open_sessions += 1
+        return ScriptedSession(self)
+
+    async def answer(self, scheduled: ScheduledJob) -> ExecutionRecord:
+        """The scripted record of a job, after its pause."""
+        self.ran.append(scheduled)
+        if self._pause is not None:
+            await self._pause(scheduled.job)
+        return self._script(scheduled.job)
+
+
+class ScriptedSession:
+    """A live session of a `ScriptedScheduler`."""
+
+    def __init__(self, scheduler: ScriptedScheduler) -> None:
+        self._scheduler = scheduler
+        self._tasks: set[asyncio.Task[ExecutionRecord]] = set()
+        self._closed = False
+
+    async def execute(self, scheduled: ScheduledJob) -> ExecutionRecord:
+        """The scripted record."""
+        if self._closed:
+            raise RuntimeError("The session is closed.")
+        task = asyncio.create_task(self._scheduler.answer(scheduled))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await task
+
+    async def close(self) -> None:
+        """Cancel who still waits."""
+        self._closed = True
+        self._scheduler.open_sessions -= 1
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 def finished_record(
