@@ -20,7 +20,7 @@ from benchwright.core.execution import (
     TestResult,
 )
 from benchwright.core.verdicts import Outcome, Reason, Verdict
-from benchwright.judging.function import JUDGE_VERSION, judge, judge_no_answer
+from benchwright.judging.function import JUDGE_VERSION, judge, judge_no_answer, missing_names
 
 GOLDEN = Path(__file__).with_name("golden_verdicts.json")
 PLAN = TestPlan(
@@ -427,3 +427,52 @@ def write_golden() -> None:
 
 if __name__ == "__main__":
     write_golden()
+
+
+# What was missing
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("NameError: name 'np' is not defined", ("np",)),
+        ("NameError: name 'fraem' is not defined. Did you mean: 'frame'?", ("fraem",)),
+        ("NameError: name 'größe' is not defined", ("größe",)),
+        ("ModuleNotFoundError: No module named 'seaborn'", ("seaborn",)),
+        ("ModuleNotFoundError: No module named 'scipy.statz'", ("scipy.statz",)),
+        ("AttributeError: module 'matplotlib' has no attribute 'pyplot'", ("matplotlib.pyplot",)),
+        ("AttributeError: <module '__test__' from '__test__.py'> does not have the attribute 'randint'", ("randint",)),
+        ("AttributeError: module '__test__' has no attribute 'pd'", ("pd",)),
+        ("ModuleNotFoundError: No module named '__test__.pd'; '__test__' is not a package", ("pd",)),
+        ("UnboundLocalError: local variable 'df' referenced before assignment", ()),
+        ("NameError: free variable 'df' referenced before assignment in enclosing scope", ()),
+        ("AttributeError: 'dict' object has no attribute 'norm'", ()),
+        ("AssertionError: \"NameError: name 'np' is not defined\" != ''", ()),
+        ("", ()),
+    ],
+)
+def test_missing_names_are_read_out_of_messages(message: str, names: tuple[str, ...]) -> None:
+    """Undefined names, absent modules and absent members count; unbound local variables and other text do not."""
+    trace = f'Traceback (most recent call last):\n  File "answer.py", line 3, in task_func\n{message}\n'
+    failed = record(tests=broken(TestOutcome.ERROR, message.partition(":")[0], trace))
+    assert missing_names(failed) == names
+
+
+def test_missing_names_are_met_once_each_and_in_order() -> None:
+    """Load error, failed tests and fixtures are read in this order; chained errors count, passed tests do not."""
+    trace = "NameError: name 'b' is not defined\n\nDuring handling …\n\nNameError: name 'a' is not defined"
+    tests = (
+        result(IDS[0], TestOutcome.PASSED, message="NameError: name 'never' is not defined"),
+        result(IDS[1], TestOutcome.FAILED, "AssertionError", trace),
+        result(IDS[2], TestOutcome.ERROR, "NameError", "NameError: name 'b' is not defined"),
+    )
+    load = LoadError(phase="answer", exception="NameError", message="NameError: name 'Axes' is not defined")
+    facts = (("python", "3.10"), ("fixture", "setUpClass: NameError: name 'c' is not defined"))
+    assert missing_names(record(load_error=load, tests=tests, facts=facts)) == ("Axes", "b", "a", "c")
+    assert missing_names(record()) == ()
+
+
+def test_a_missing_entry_point_is_no_missing_name() -> None:
+    """An answer without the function that the tests call lacks nothing that a stub could give."""
+    load = LoadError(phase="entry_point", exception="NameError", message="NameError: the answer does not define f")
+    assert missing_names(record(load_error=load)) == ()

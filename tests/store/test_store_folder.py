@@ -34,6 +34,7 @@ rows = st.builds(
     wall_seconds=st.floats(0, 100),
     cpu_seconds=st.floats(0, 100),
     memory_peak_bytes=st.integers(0, 1 << 40),
+    missing_names=st.lists(st.text()).map(tuple),
 )
 
 
@@ -77,6 +78,30 @@ def test_plans_survive_the_file(tmp_path: Path) -> None:
     folder.write_plans({"a": plan})
     found = folder.plans()["a"]
     assert (found.class_name, found.tests) == (plan.class_name, plan.tests)
+
+
+def test_names_that_stubs_give_are_kept_with_the_plans(tmp_path: Path) -> None:
+    """They come back by problem; a folder that has them for no problem, or not for all, knows none."""
+    plan = TestPlan(source="", class_name="TestCases", tests=())
+    given_names = {"a": frozenset({"np", "matplotlib.pyplot"}), "b": frozenset[str]()}
+    folder = ResultsFolder(tmp_path)
+    folder.write_plans({"a": plan, "b": plan}, given_names)
+    assert folder.given_names() == given_names
+    assert set(folder.plans()) == {"a", "b"}
+    folder.write_plans({"a": plan, "b": plan}, {"a": frozenset({"np"})})
+    assert folder.given_names() is None
+    folder.write_plans({"a": plan})
+    assert folder.given_names() is None
+    (tmp_path / "plans.json").write_text("[]")
+    with pytest.raises(UsageError, match=r"plans\.json cannot be read"):
+        folder.given_names()
+
+
+def test_rows_of_earlier_versions_are_read() -> None:
+    """Rows written before missing names were kept have none."""
+    plain = row_to_plain(row(missing_names=("np",)))
+    assert plain.pop("missing_names") == ["np"]
+    assert row_from_plain(plain) == row()
 
 
 def test_the_manifest_carries_its_schema(tmp_path: Path) -> None:

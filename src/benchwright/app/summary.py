@@ -11,6 +11,7 @@ from benchwright.core.controls import ControlRun
 from benchwright.core.runs import Estimate, ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.stats.estimates import estimate_pass_at_k
+from benchwright.stats.laziness import Laziness, ProblemFacts, laziness
 
 _SEED = 20240622  # any fixed number: the same rows must give the same interval
 _SLOWEST = 10
@@ -43,6 +44,8 @@ class Summary:
     """``problem#sample: detail`` of what a person should look at."""
     slowest: tuple[tuple[str, float, str], ...]
     cpu_seconds: float
+    laziness: Laziness | None = None
+    """What left-out imports and constants cost; None unless both scores are there and the stubs are known."""
 
     def to_plain(self) -> dict[str, Any]:
         """The summary as the fields of ``bw grade --json``."""
@@ -62,6 +65,7 @@ class Summary:
             "tampered": list(self.tampered),
             "slowest": [list(item) for item in self.slowest],
             "cpu_seconds": round(self.cpu_seconds, 3),
+            "laziness": None if self.laziness is None else laziness_to_plain(self.laziness),
         }
 
 
@@ -76,8 +80,39 @@ def estimates_to_plain(estimates: Iterable[Estimate]) -> dict[str, dict[str, Any
     return plain
 
 
-def summarise(rows: Sequence[ResultRow], scores: Sequence[Score], controls: Mapping[str, ControlRun]) -> Summary:
-    """Summarise the rows of one grading; ``controls`` are the control runs by problem id."""
+def laziness_to_plain(found: Laziness) -> dict[str, Any]:
+    """Laziness as the field of that name."""
+    gap = found.gap
+    return {
+        **{name: getattr(found, name) for name in ("value", "low", "high", "method", "n", "samples")},
+        "tasks": list(found.tasks),
+        "gap": {
+            "difference": gap.difference,
+            "low": gap.low,
+            "high": gap.high,
+            "p_value": gap.p_value,
+            "only_calibrated": gap.only_a,
+            "only_extracted": gap.only_b,
+            "n": gap.n,
+        },
+    }
+
+
+def summarise(
+    rows: Sequence[ResultRow],
+    scores: Sequence[Score],
+    controls: Mapping[str, ControlRun],
+    *,
+    given_names: Mapping[str, frozenset[str]] | None = None,
+) -> Summary:
+    """Summarise the rows of one grading.
+
+    Args:
+        rows: All of them.
+        scores: The scores that were graded, the one that counts last.
+        controls: Control runs by problem id.
+        given_names: What each problem's stub gives, by problem id; without it there is no laziness to speak of.
+    """
     problems = list(dict.fromkeys(row.problem_id for row in rows))
     failed = tuple(p for p in problems if p in controls and not controls[p].reference_passes)
     last = scores[-1]
@@ -97,7 +132,9 @@ def summarise(rows: Sequence[ResultRow], scores: Sequence[Score], controls: Mapp
         uncontrolled=sum(1 for problem in problems if problem not in controls),
         outcomes=tuple(
             (score, outcome, reason, n)
-            for (score, outcome, reason), n in sorted(counts.items(), key=lambda item: (item[0][0], -item[1]))
+            for (score, outcome, reason), n in sorted(
+                counts.items(), key=lambda item: (list(scores).index(item[0][0]), -item[1])
+            )
         ),
         missing=missing,
         faults=_listed(rows, lambda row: row.verdict.outcome is Outcome.FAULT),
@@ -107,7 +144,39 @@ def summarise(rows: Sequence[ResultRow], scores: Sequence[Score], controls: Mapp
             (f"{row.problem_id}#{row.sample}", row.wall_seconds, row.verdict.reason.value) for row in ranked[:_SLOWEST]
         ),
         cpu_seconds=sum(row.cpu_seconds for row in rows),
+        laziness=None if given_names is None else _laziness(rows, given_names),
     )
+
+
+def _laziness(rows: Iterable[ResultRow], given_names: Mapping[str, frozenset[str]]) -> Laziness | None:
+    """Laziness over all samples that have a verdict under both scores; None when there is none."""
+    by_score: dict[Score, dict[tuple[str, int], ResultRow]] = {Score.EXTRACTED: {}, Score.CALIBRATED: {}}
+    for row in rows:
+        if row.score in by_score and row.verdict.scored:
+            by_score[row.score][row.problem_id, row.sample] = row
+    counts: dict[str, Counter[str]] = {}
+    for key, bare in by_score[Score.EXTRACTED].items():
+        helped = by_score[Score.CALIBRATED].get(key)
+        if helped is None:
+            continue
+        count = counts.setdefault(bare.problem_id, Counter())
+        passes, passes_helped = (one.verdict.outcome is Outcome.PASSED for one in (bare, helped))
+        given = given_names.get(bare.problem_id, frozenset())
+        count["samples"] += 1
+        count["extracted"] += passes
+        count["calibrated"] += passes_helped
+        count["lazy"] += passes_helped and not passes and not given.isdisjoint(bare.missing_names)
+    facts = [
+        ProblemFacts(
+            problem_id=problem,
+            samples=count["samples"],
+            lazy=count["lazy"],
+            extracted=count["extracted"],
+            calibrated=count["calibrated"],
+        )
+        for problem, count in counts.items()
+    ]
+    return laziness(facts, rng=np.random.default_rng(_SEED)) if facts else None
 
 
 def _listed(rows: Iterable[ResultRow], chosen: Callable[[ResultRow], bool]) -> tuple[str, ...]:

@@ -57,6 +57,8 @@ def show_grading(out: Console, report: GradeReport) -> None:
         f"{report.run.reused} reused, {report.run.duplicates} identical, {report.wall_seconds:.1f} s"
     )
     out.print(_estimate_table(summary))
+    for line in laziness_lines(summary):
+        out.print(line, soft_wrap=True)
     out.print(_outcome_table(summary))
     out.print(_slowest_table(summary))
     show_notes(out, summary)
@@ -82,6 +84,30 @@ def _estimate_table(summary: Summary) -> Table:
             cells.append(f"{percent(other)} of {other.n}" if other else "")
         table.add_row(*cells)
     return table
+
+
+def laziness_lines(summary: Summary) -> list[str]:
+    """What left-out imports and constants cost, and the plain gap; nothing when there is only one score."""
+    found = summary.laziness
+    if found is None:
+        return []
+    gap = found.gap
+    lost = (
+        f"Laziness {100 * found.value:.1f} %  [{100 * found.low:.1f}, {100 * found.high:.1f}]: {len(found.tasks)} of "
+        f"{found.n} tasks fail as extracted for want of a name the stub gives, and pass calibrated"
+    )
+    if gap.only_a == gap.only_b == 0:  # resampling nothing but zeros would claim an interval of no width
+        return [lost, "Calibrated minus extracted +0.0 points: no task came out differently"]
+    plain = (
+        f"Calibrated minus extracted {points(gap.difference)} points  [{points(gap.low)}, {points(gap.high)}], "
+        f"p = {gap.p_value:.2g}"
+    )
+    return [lost, plain]
+
+
+def points(share: float) -> str:
+    """A difference of shares in points, with its sign; nothing is not below zero."""
+    return f"{round(100 * share, 1) + 0.0:+.1f}"
 
 
 def _outcome_table(summary: Summary) -> Table:

@@ -30,6 +30,12 @@ class ResultRow:
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory_peak_bytes: int = 0
+    strategy: str = ""
+    """Which rule found the code that was graded, such as ``solution-field``; empty when there was none."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of how the code was found; one plain clause each."""
+    missing_names: tuple[str, ...] = ()
+    """Names and modules whose absence made the answer or a test fail, such as ``np`` or ``matplotlib.pyplot``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

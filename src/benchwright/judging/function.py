@@ -5,6 +5,8 @@ the machine stood in the way, then signs of interference, then limits, then how 
 the end what the tests said.  `PASSED` needs every witness to agree.
 """
 
+import re
+
 from benchwright.core.answers import NoAnswer
 from benchwright.core.digest import digest_of
 from benchwright.core.execution import (
@@ -30,6 +32,18 @@ _LIMIT_REASONS = {
 }
 _DETAIL_CHARACTERS = 300
 
+_ANSWER_MODULE = "__test__"
+"""What the module of answer and tests is called where it runs; its own names are reported without it."""
+# Each gives a name, or a module and a name in it.  A local variable that is not bound yet is another mistake, and has
+# another message.
+_MISSING = re.compile(
+    r"^NameError: name '(?P<name>\w+)' is not defined"
+    r"|^ModuleNotFoundError: No module named '(?P<import>[\w.]+)'"
+    r"|^AttributeError: module '(?P<module>[\w.]+)' has no attribute '(?P<attribute>\w+)'"
+    r"|^AttributeError: <module '(?P<patched>[\w.]+)'.*> does not have the attribute '(?P<patch>\w+)'",
+    re.MULTILINE,
+)
+
 
 def judge_no_answer(answer: NoAnswer, plan: TestPlan) -> Verdict:
     """The verdict of an attempt with nothing to run."""
@@ -54,6 +68,25 @@ def judge(plan: TestPlan, record: ExecutionRecord, unavailable_modules: frozense
     passed = sum(1 for test in plan.tests if _counts_as_passed(test, by_id.get(test.id)))
     outcome, reason, detail = _decide(plan, record, by_id, unavailable_modules)
     return _verdict(outcome, reason, detail, plan, passed=passed, record_digest=digest)
+
+
+def missing_names(record: ExecutionRecord) -> tuple[str, ...]:
+    """Names and modules whose absence made the answer or a test fail, each once, in the order they were met.
+
+    They are read out of the messages: names that are not defined, modules that are not there, and members of modules
+    that are not (``matplotlib.pyplot`` when matplotlib alone was imported).
+    """
+    texts = [record.load_error.message] if record.load_error is not None else []
+    texts += [test.message for test in record.tests if test.outcome is not TestOutcome.PASSED]
+    texts += [text.partition(": ")[2] for name, text in record.facts if name == "fixture"]
+    return tuple(dict.fromkeys(_missing_name(found) for text in texts for found in _MISSING.finditer(text)))
+
+
+def _missing_name(found: re.Match[str]) -> str:
+    whole = found["name"] or found["import"]
+    if whole is None:
+        whole = f"{found['module'] or found['patched']}.{found['attribute'] or found['patch']}"
+    return whole.removeprefix(f"{_ANSWER_MODULE}.")
 
 
 def _decide(

@@ -2,7 +2,7 @@
 
 manifest.json     what was graded, in what, by which versions; schema version; written first, completed last
 rows.jsonl        one JSON line per attempt and score
-plans.json        planned tests by problem, so that regrading needs neither data nor execution
+plans.json        planned tests by problem and what its stub gives, so that regrading needs neither data nor execution
 .lock             held while a grading writes
 """
 
@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class ResultsFolder:
         """The manifest of a grading that has come to its end; raises `UsageError` for any other."""
         manifest = self.manifest()
         if manifest.get("status") != "complete":
-            raise UsageError(f"The grading in {self.path} is not finished; give its `bw grade` command again first.")
+            raise UsageError(f"The grading in {self.path} is not finished; give its command again first.")
         return manifest
 
     def has_manifest(self) -> bool:
@@ -89,19 +89,38 @@ class ResultsFolder:
         """Write the manifest, all or nothing."""
         self._write(MANIFEST, [json.dumps({"schema": SCHEMA_VERSION, **manifest}, indent=2) + "\n"])
 
-    def write_plans(self, plans: dict[str, TestPlan]) -> None:
-        """Write the planned tests by problem id."""
-        plain = {
+    def write_json(self, name: str, document: dict[str, Any]) -> None:
+        """Write a JSON file of the folder, all or nothing."""
+        self._write(name, [json.dumps({"schema": SCHEMA_VERSION, **document}, indent=2) + "\n"])
+
+    def read_json(self, name: str) -> dict[str, Any] | None:
+        """A JSON file of the folder, or None when it is not there; raises `UsageError` when it cannot be read."""
+        path = self.path / name
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError) as error:
+            raise UsageError(f"{path} cannot be read ({error}); move the folder away and run again.") from error
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA_VERSION:
+            raise UsageError(f"{path} was written by another version of benchwright; move the folder away.")
+        return document
+
+    def write_plans(
+        self, plans: Mapping[str, TestPlan], given_names: Mapping[str, frozenset[str]] | None = None
+    ) -> None:
+        """Write the planned tests by problem id, and the names that each problem's stub gives."""
+        plain: dict[str, dict[str, Any]] = {
             problem: {"class": plan.class_name, "tests": [[t.id, list(t.decorators)] for t in plan.tests]}
             for problem, plan in plans.items()
         }
+        for problem, names in (given_names or {}).items():
+            plain[problem]["given"] = sorted(names)
         self._write(PLANS, [json.dumps(plain) + "\n"])
 
     def plans(self) -> dict[str, TestPlan]:
         """Planned tests by problem id, without their source; raises `UsageError` when they cannot be read."""
-        path = self.path / PLANS
-        try:
-            plain = json.loads(path.read_text(encoding="utf-8"))
+        with self._readable_plans() as plain:
             return {
                 problem: TestPlan(
                     source="",
@@ -110,6 +129,19 @@ class ResultsFolder:
                 )
                 for problem, entry in plain.items()
             }
+
+    def given_names(self) -> dict[str, frozenset[str]] | None:
+        """The names that each problem's stub gives; None when the grading did not write them down."""
+        with self._readable_plans() as plain:
+            if not all("given" in entry for entry in plain.values()):
+                return None
+            return {problem: frozenset(entry["given"]) for problem, entry in plain.items()}
+
+    @contextlib.contextmanager
+    def _readable_plans(self) -> Iterator[dict[str, Any]]:
+        path = self.path / PLANS
+        try:
+            yield json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(f"{path} cannot be read ({error}); grade again to make it anew.") from error
 
@@ -174,6 +206,9 @@ def row_to_plain(row: ResultRow) -> dict[str, Any]:
         "wall_seconds": row.wall_seconds,
         "cpu_seconds": row.cpu_seconds,
         "memory_peak_bytes": row.memory_peak_bytes,
+        "strategy": row.strategy,
+        "notes": list(row.notes),
+        "missing_names": list(row.missing_names),
         "job": row.job_digest,
         "record": verdict.record_digest,
         "judge_version": verdict.judge_version,
@@ -200,4 +235,7 @@ def row_from_plain(data: dict[str, Any]) -> ResultRow:
         wall_seconds=data["wall_seconds"],
         cpu_seconds=data["cpu_seconds"],
         memory_peak_bytes=data["memory_peak_bytes"],
+        strategy=data.get("strategy", ""),  # not in rows written before 0.2
+        notes=tuple(data.get("notes", ())),
+        missing_names=tuple(data.get("missing_names", ())),
     )
