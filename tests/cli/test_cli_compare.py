@@ -1,0 +1,141 @@
+"""``bw compare``, and the lines on laziness below the estimates of ``bw grade``."""
+
+import json
+from pathlib import Path
+
+import pytest
+from running_bw import Run
+
+from benchwright.core.runs import ResultRow, Score
+from benchwright.core.verdicts import Outcome, Reason, Verdict
+from benchwright.store.folder import ResultsFolder
+
+
+def grading(path: Path, passes: int, of: int, samples: int = 1, **fields: object) -> Path:
+    """A finished grading in which the first problems are solved."""
+    rows = []
+    for number in range(of):
+        for sample in range(samples):
+            passed = number < passes
+            verdict = Verdict(
+                outcome=Outcome.PASSED if passed else Outcome.FAILED,
+                reason=Reason.ALL_TESTS_PASSED if passed else Reason.ASSERTION,
+                detail="why",
+                planned=1,
+                passed=int(passed),
+                judge_version=1,
+                record_digest=None,
+            )
+            rows.append(
+                ResultRow(
+                    problem_id=f"Starter/{number}",
+                    sample=sample,
+                    score=Score.CALIBRATED,
+                    verdict=verdict,
+                    job_digest=None,
+                )
+            )
+    path.mkdir()
+    folder = ResultsFolder(path)
+    folder.write_rows(rows)
+    folder.write_manifest(
+        {
+            "status": "complete", "benchmark": "starter", "version": "0.1.0", "data_digest": "d", "subset": "full",
+            "variant": "complete", "model": path.name, "scores": ["calibrated"], **fields,
+        }
+    )  # fmt: skip
+    return path
+
+
+def test_a_comparison_is_said_in_words(bw: Run, tmp_path: Path) -> None:
+    """Who is better and by how much, who solves what alone, which settings differ and what was left out."""
+    a = grading(tmp_path / "alder", 25, 40)
+    b = grading(tmp_path / "birch", 10, 30, variant="instruct")
+    done = bw("compare", a, b)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout.splitlines()
+    assert said[0] == "starter 0.1.0, score calibrated, 30 problems that both have"
+    assert said[1] == "A: alder (complete), 83.3 %, one sample each"
+    assert said[2] == "B: birch (instruct), 33.3 %, one sample each"
+    assert said[3].startswith("A solves 50.0 points more [")
+    assert "p = 6e-05, n = 30." in said[3]
+    assert "exact McNemar" in said[4]
+    assert said[5].startswith("Solved by A alone (15): Starter/10, Starter/11, ")
+    assert said[5].endswith("… and 7 more (see the JSON)")
+    assert said[6] == "Solved by B alone (0)"
+    assert "A answered variant complete, B instruct" in said[7]
+    assert said[8] == "model: A alder, B birch"
+    assert said[9].startswith("Left out, for B does not have them: problems in A only (10): Starter/30, ")
+    assert len(said) == 10
+
+
+def test_several_samples_are_said_to_be_another_test(bw: Run, tmp_path: Path) -> None:
+    """With more than one sample the sign test takes McNemar's place, and the words say so."""
+    done = bw("compare", grading(tmp_path / "a", 5, 9, samples=2), grading(tmp_path / "b", 5, 9, samples=3))
+    assert "A: a (complete), 55.6 %, up to 2 samples each" in done.stdout
+    assert "No difference shown at n = 9" in done.stdout
+    assert "p: sign test" in done.stdout
+    assert "Ahead: A alone (0)" in done.stdout
+
+
+def test_a_comparison_is_one_object(bw: Run, tmp_path: Path) -> None:
+    """The fields that others build on are all there."""
+    done = bw("compare", grading(tmp_path / "a", 25, 30), grading(tmp_path / "b", 10, 30), "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    fields = {"difference", "low", "high", "p_value", "only_a", "only_b", "n", "tasks_only_a", "tasks_only_b"}
+    assert fields | {"mean_a", "mean_b", "k", "samples_a", "samples_b", "settings", "left_out", "test"} <= set(found)
+    assert (found["difference"], found["only_a"], found["n"]) == (0.5, 15, 30)
+    assert found["low"] < 0.5 < found["high"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "arguments", "words"),
+    [
+        ({"benchmark": "bigcodebench"}, (), "only gradings of one benchmark"),
+        ({"data_digest": "e"}, (), "--data-version"),
+        ({"status": "running"}, (), "is not finished"),
+        ({}, ("--score", "extracted"), "A has no score extracted"),
+        ({}, ("--score", "best"), "--score"),
+    ],
+)
+def test_what_cannot_be_compared_is_misuse(
+    bw: Run, tmp_path: Path, fields: dict[str, str], arguments: tuple[str, ...], words: str
+) -> None:
+    """Exit code 2, nothing on standard output, and what to do."""
+    a, b = grading(tmp_path / "a", 1, 2), grading(tmp_path / "b", 1, 2, **fields)
+    done = bw("compare", a, b, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+
+
+def test_the_report_of_a_grading_has_two_lines_on_laziness() -> None:
+    """One with the share and the tasks, one with the plain gap; none when there is a single score."""
+    from benchwright.app.summary import summarise
+    from benchwright.cli.tables import laziness_lines
+
+    def row(problem: str, score: Score, outcome: Outcome, *missing: str) -> ResultRow:
+        verdict = Verdict(
+            outcome=outcome,
+            reason=Reason.EXCEPTION,
+            detail="",
+            planned=1,
+            passed=0,
+            judge_version=1,
+            record_digest=None,
+        )
+        return ResultRow(
+            problem_id=problem, sample=0, score=score, verdict=verdict, job_digest=None, missing_names=missing
+        )
+
+    rows = [row(str(i), score, Outcome.FAILED) for i in range(9) for score in (Score.EXTRACTED, Score.CALIBRATED)]
+    rows += [row("9", Score.EXTRACTED, Outcome.FAILED, "np"), row("9", Score.CALIBRATED, Outcome.PASSED)]
+    given = {"9": frozenset({"np"})}
+    scores = (Score.EXTRACTED, Score.CALIBRATED)
+    lazy, gap = laziness_lines(summarise(rows, scores, {}, given_names=given))
+    assert lazy.startswith("Laziness 10.0 %  [1.8, 40.4]: 1 of 10 tasks fail as extracted for want of a name")
+    assert gap.startswith("Calibrated minus extracted +10.0 points  [+0.0, ")
+    assert gap.endswith("p = 1")
+    assert laziness_lines(summarise(rows, scores, {})) == []
+    _, nothing = laziness_lines(summarise(rows[:4], scores, {}, given_names=given))
+    assert nothing == "Calibrated minus extracted +0.0 points: no task came out differently"
