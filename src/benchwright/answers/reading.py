@@ -1,11 +1,12 @@
 """From an attempt to an answer: the code to execute, or the reason why there is none.
 
-Only texts that somebody has already cut out of a model's reply are read here (``strategy="solution-field"``).
-Rules that find code in a raw reply will be further strategies beside this one.
+Code that somebody has already cut out of a model's reply is taken as it is (``strategy="solution-field"``); code in a
+raw reply is found by `benchwright.answers.extraction`.
 """
 
 from typing import assert_never
 
+from benchwright.answers import extraction
 from benchwright.core.answers import Answer, CodeAnswer, NoAnswer
 from benchwright.core.attempts import Attempt, Ending
 from benchwright.core.verdicts import Reason
@@ -33,22 +34,53 @@ def too_large(text: str) -> str | None:
     )
 
 
-def answer_of(attempt: Attempt) -> Answer:
-    """What there is to execute in an attempt, or why there is nothing."""
+def answer_of(attempt: Attempt, *, entry_point: str | None = None, as_written: bool = False) -> Answer:
+    """What there is to execute in an attempt, or why there is nothing.
+
+    A solution is taken as it stands; without one, the code is extracted from the raw text, for which
+    ``entry_point`` must be given.  ``as_written`` asks for the raw text itself, less reasoning and fence lines,
+    wherever there is one.  A cut reply is graded only when extraction finds it complete.
+    """
     if attempt.unreadable is not None:
         return _unreadable(attempt.unreadable)
     ended = _ended_early(attempt)
-    if ended is not None:
+    if ended is not None and (attempt.ending is not Ending.TRUNCATED or attempt.raw_text is None):
         return ended
-    code = attempt.solution
+    oversize = too_large(attempt.prefill + attempt.raw_text) if attempt.raw_text is not None else None
+    if oversize is not None and (attempt.solution is None or as_written or ended is not None):
+        return _unreadable(oversize)
+    answer = _answer(attempt, entry_point, as_written=as_written, cut=ended)
+    flaw = _not_text(answer.code) if isinstance(answer, CodeAnswer) else None
+    return answer if flaw is None else NoAnswer(reason=Reason.NOT_TEXT, detail=flaw)
+
+
+def _answer(attempt: Attempt, entry_point: str | None, *, as_written: bool, cut: NoAnswer | None) -> Answer:
+    raw_text = attempt.raw_text
+    extracted: Answer | None = None
+    if raw_text is not None and (cut is not None or (attempt.solution is None and not as_written)):
+        if entry_point is None:
+            if cut is not None:
+                return cut
+            raise ValueError(
+                "answer_of() needs the entry point to find the code in a raw text: answer_of(attempt, "
+                "entry_point=problem.entry_point)"
+            )
+        extracted = extraction.extract(raw_text, entry_point=entry_point, prefill=attempt.prefill, cut=cut is not None)
+        if cut is not None and isinstance(extracted, NoAnswer):
+            return extracted
+    if as_written and raw_text is not None:
+        return extraction.as_written(raw_text, prefill=attempt.prefill)
+    if attempt.solution is None and extracted is not None:
+        return extracted
+    return _solution(attempt.solution)
+
+
+def _solution(code: str | None) -> Answer:
     if code is None or not code.strip():
         return NoAnswer(reason=Reason.EMPTY, detail="the answer is empty")
     oversize = too_large(code)
     if oversize is not None:
         return _unreadable(oversize)
-    flaw = _not_text(code)
-    if flaw is not None:
-        return NoAnswer(reason=Reason.NOT_TEXT, detail=flaw)
     return CodeAnswer(code=code, strategy="solution-field")
 
 

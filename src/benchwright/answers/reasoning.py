@@ -1,0 +1,268 @@
+"""What of a reply is visible: without its reasoning sections, the wrapper around its answer, and end marks.
+
+Rules, in order:
+
+* A tag counts only where it is written as a tag.  It does not count between quotes or backticks on its line, nor
+  in a string or comment of a fenced block.  An opening tag counts at the beginning or end of a line outside
+  fences; a closing one anywhere outside quotes, but not in the middle of an indented line unless its section is
+  open.
+* A section goes from its opening tag to the first closing tag of the same style that follows.
+* A closing tag without an opening one (which was in the prompt, then) takes everything before it away.
+* A section that is never closed was cut off: nothing of such a reply is visible.
+* In a reply with channels, what is visible is the last message on the channel ``final``.
+* Of the contents of ``<answer>``, ``<solution>`` and their like, the last that speaks of the entry point is taken.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchwright.answers.fences import Fence, Language, fences_outside_strings
+from benchwright.answers.lexing import StringFinder, hidden
+
+MOST_TAGS = 2_000
+"""Of more tags than this, the first and the last half are read, as with fences."""
+
+_MOST_END_MARKS = 50
+_QUOTE_REACH = 200
+"""Characters to both sides of a tag in which quotes around it are looked for."""
+
+_WORDS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|inner_monologue|seed:think"
+_REASONING = re.compile(
+    rf"""
+      <(?P<slash1>/?)(?P<word>{_WORDS})\s{{0,9}}>
+    | \[(?P<slash2>/?)(?P<bracket>THINK)\]
+    | ◁(?P<slash3>/?)(?P<triangle>think)▷
+    | <\|(?P<edge>begin|end)_of_(?P<kind>thought|thinking)\|>
+    | <\|(?P<command>START|END)_(?P<kind2>THINKING)\|>
+    | <\|channel\|>\s{{0,9}}(?P<channel>analysis|commentary|final)[^<\n]{{0,99}}
+      (?:<\|constrain\|>[^<\n]{{0,99}})?<\|message\|>
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_WRAPPERS = re.compile(
+    r"""
+      <(?P<slash1>/?)(?P<word>answer|final_answer|solution|response)\s{0,9}>
+    | <\|(?P<edge>begin|end)_of_(?P<kind>solution)\|>
+    | <\|(?P<command>START|END)_(?P<kind2>RESPONSE)\|>
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_TURN_MARK = (
+    r"(?:<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return|call|END_OF_TURN_TOKEN)\|>"
+    r"|<end_of_turn>|<｜end▁of▁sentence｜>)"
+)
+_LAST_MARK = re.compile(rf"(?:{_TURN_MARK}|</s>|<eos>)\Z")
+_END_OF_TURN = re.compile(rf"^([ \t]*+(?:`{{3,}}+|~{{3,}}+)?[ \t]*+){_TURN_MARK}", re.MULTILINE)
+_END_OF_MESSAGE = re.compile(r"<\|(?:end|return|start|call)\|>")
+# What is left of channels when special tokens are dropped on decoding.
+_BARE_CHANNEL = re.compile(r"\s*+(?:assistant)?analysis(?=[A-Z][a-z']*+[ ][a-z])")
+_BARE_FINAL = "assistantfinal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visible:
+    """What a reader of the reply was meant to see."""
+
+    text: str
+    unfinished: str | None = None
+    """The opening tag of a section that is never closed; the text is then empty."""
+    reasoned: bool = False
+    """Whether anything was taken away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tag:
+    start: int
+    end: int
+    opens: bool
+    style: str
+    text: str
+
+
+def visible(text: str, strings: StringFinder) -> Visible:
+    """The reply without its reasoning and without what follows an end mark."""
+    text = _without_end_marks(text)
+    if _BARE_CHANNEL.match(text):
+        _, final, rest = text.rpartition(_BARE_FINAL)
+        return Visible(text=rest, reasoned=True) if final else Visible(text="", unfinished="analysis", reasoned=True)
+    tags = _tags(text, _REASONING, strings)
+    if not tags:
+        return Visible(text=text)
+    kept: list[str] = []
+    opened: set[str] = set()
+    section: _Tag | None = None
+    position = 0
+    for tag in tags:
+        if tag.opens:
+            opened.add(tag.style)
+            if section is None:
+                kept.append(text[position : tag.start])
+                section = tag
+        elif section is not None and section.style == tag.style:
+            section, position = None, tag.end
+            if tag.style == "channel":
+                kept = []  # what stands before the first channel names the speaker
+        elif section is None or tag.style not in opened:
+            kept, section, position = [], None, tag.end
+    if section is None:
+        rest = text[position:]
+        kept.append(_END_OF_MESSAGE.split(rest, maxsplit=1)[0] if "channel" in opened else rest)
+    elif text[section.end :].strip() or not "".join(kept).strip():
+        return Visible(text="", unfinished=section.text, reasoned=True)
+    return Visible(text="\n".join(piece for piece in kept if piece.strip()), reasoned=True)
+
+
+def unwrapped(text: str, entry_point: str, strings: StringFinder) -> str:
+    """The text without the wrapper around the answer: the last content that names the entry point, if any does."""
+    tags = _tags(text, _WRAPPERS, strings)
+    if not tags:
+        return text
+    named = re.compile(rf"\b{re.escape(entry_point)}\b")
+    pieces: list[str] = []
+    chosen: str | None = None
+    inside = False
+    position = 0
+    for tag in [*tags, None]:
+        piece = text[position : tag.start if tag else len(text)]
+        if inside and named.search(piece):
+            chosen = piece
+        pieces.append(piece)
+        if tag is not None:
+            inside, position = tag.opens, tag.end
+    return chosen if chosen is not None else "\n".join(pieces)
+
+
+def _without_end_marks(text: str) -> str:
+    stripped = text.rstrip()
+    for _ in range(_MOST_END_MARKS):
+        mark = _LAST_MARK.search(stripped, max(0, len(stripped) - 40))
+        if mark is None:
+            break
+        text = stripped = stripped[: mark.start()].rstrip()
+    turn = _END_OF_TURN.search(text) if "<|channel|>" not in text else None
+    return text[: turn.end(1)] if turn else text
+
+
+def _tags(text: str, pattern: re.Pattern[str], strings: StringFinder) -> list[_Tag]:
+    """The tags that count, in order."""
+    matches = list(pattern.finditer(text))
+    if len(matches) > MOST_TAGS:
+        matches = [*matches[: MOST_TAGS // 2], *matches[-MOST_TAGS // 2 :]]
+    found = [tag for match in matches if not _quoted(text, tag := _tag(match))]
+    within = strings(text, [tag.start for tag in found])
+    found = [tag for tag in found if not within.cover(tag.start)]
+    return _Outline(text, found, fences_outside_strings(text, strings)).tags() if found else []
+
+
+def _tag(match: re.Match[str]) -> _Tag:
+    groups = match.groupdict()
+    style = next(
+        groups[name].lower()
+        for name in ("word", "bracket", "triangle", "kind", "kind2", "channel")
+        if groups.get(name) is not None
+    )
+    closes = (
+        "/" in (groups["slash1"] or "", groups.get("slash2") or "", groups.get("slash3") or "")
+        or (groups["edge"] or groups["command"] or "").lower() == "end"
+        or style == "final"
+    )
+    if groups.get("channel"):
+        style = "channel"
+    elif match[0][0] != "<":
+        style = match[0].strip("[]◁▷/") + match[0][0]
+    elif match[0].startswith("<|"):
+        style += "|"
+    return _Tag(start=match.start(), end=match.end(), opens=not closes, style=style, text=match[0])
+
+
+def _quoted(text: str, tag: _Tag) -> bool:
+    """Whether the tag is between quotes or backticks on its line."""
+    start = text.rfind("\n", max(0, tag.start - _QUOTE_REACH), tag.start) + 1
+    before = text[max(start, tag.start - _QUOTE_REACH) : tag.start]
+    after = text[tag.end : tag.end + _QUOTE_REACH].partition("\n")[0]
+    quote = ""
+    for match in _QUOTE.finditer(before):
+        if not quote:
+            quote = match[0]
+        elif match[0] == quote:
+            quote = ""
+    return bool(quote) and any(match[0] == quote for match in _QUOTE.finditer(after))
+
+
+# An apostrophe between letters is none; three backticks are a fence.
+_QUOTE = re.compile(r"""(?<!\w)'|'(?!\w)|"|(?<!`)`(?!`)""")
+
+
+def _position(event: _Tag | Fence) -> int:
+    return event.start if isinstance(event, _Tag) else event.position
+
+
+class _Outline:
+    """Tags and fences of a text in their order, to see which tags are within a block of code."""
+
+    def __init__(self, text: str, tags: Sequence[_Tag], marks: Sequence[Fence]) -> None:
+        self._text = text
+        self._events: list[_Tag | Fence] = sorted([*tags, *marks], key=_position)
+        self._found: list[_Tag] = []
+        self._first = len(text) - len(text.lstrip())
+
+    def tags(self) -> list[_Tag]:
+        number = 0
+        opening: Fence | None = None
+        pending: list[int] = []
+        while number < len(self._events):
+            event = self._events[number]
+            if isinstance(event, Fence):
+                if opening is None:
+                    opening, pending = event, []
+                elif event.ends(opening) or event.interrupts(opening):
+                    last = self._settle(opening, pending, event.start, closed=event.ends(opening))
+                    if last is not None:
+                        # The block was none: reading goes on behind the tag, outside of fences.
+                        number, opening = last, None
+                    else:
+                        opening, pending = (event if event.opens else None), []
+            elif opening is not None:
+                pending.append(number)
+            elif self._counts(event):
+                self._found.append(event)
+            number += 1
+            if number == len(self._events) and opening is not None and pending:
+                last = self._settle(opening, pending, len(self._text), closed=False)
+                if last is not None:
+                    number, opening, pending = last + 1, None, []
+        return self._found
+
+    def _settle(self, opening: Fence, pending: Sequence[int], end: int, *, closed: bool) -> int | None:
+        """Take those tags of a block that count; the number of the last of them, or None when none does.
+
+        Only closing tags can: what opens in a block of code is an example.
+        """
+        if not pending or (closed and opening.language is Language.OTHER):
+            return None
+        tags = [event for number in pending if isinstance(event := self._events[number], _Tag)]
+        block = self._text[opening.end : end]
+        inert = hidden(block, [tag.start - opening.end for tag in tags])
+        shown: set[str] = set()
+        last = None
+        for number, tag in zip(pending, tags, strict=True):
+            if tag.start - opening.end in inert:
+                continue
+            if tag.opens:
+                shown.add(tag.style)
+            elif tag.style not in shown:
+                self._found.append(tag)
+                last = number
+        return last
+
+    def _counts(self, tag: _Tag) -> bool:
+        before = self._text[max(0, tag.start - _QUOTE_REACH) : tag.start].rpartition("\n")[2]
+        after = self._text[tag.end : tag.end + _QUOTE_REACH].partition("\n")[0]
+        if tag.text.startswith("<|") or tag.text[0] == "◁":
+            return True
+        if tag.opens:
+            indented = before != "" and not before.strip() and tag.start != self._first
+            return not indented and (not before.strip() or not after.strip())
+        open_before = bool(self._found) and self._found[-1].opens and self._found[-1].style == tag.style
+        return open_before or not (before[:1].isspace() and before.strip() and after.strip())
