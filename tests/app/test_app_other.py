@@ -10,6 +10,7 @@ from benchwright.app import catalogue, demo, doctor, environments
 from benchwright.app.workspace import Workspace, default_workers
 from benchwright.core.errors import IsolationRefusedError, UnknownNameError, UsageError
 from benchwright.core.execution import Isolation
+from benchwright.core.prompts import Mode
 from benchwright.core.runs import Score
 from benchwright.execution.mother import Mother
 
@@ -64,11 +65,12 @@ def test_a_problem_is_shown_whole() -> None:
     shown = catalogue.show_problem(data, "Starter/0")
     assert shown["reference"] == PROBLEMS[0].reference
     assert shown["tests"]
-    assert catalogue.prompt(data, "Starter/0", "instruct") == shown["prompts"]["instruct"]
+    sent = catalogue.prompt(data, "Starter/0", "instruct", mode=Mode.CHAT, prefill=False)
+    assert shown["prompts"]["instruct"].strip() in sent.text
     with pytest.raises(UnknownNameError, match="Starter/1"):
         catalogue.show_problem(data, "Starter/1x")
     with pytest.raises(UsageError, match="no variant 'chat'"):
-        catalogue.prompt(data, "Starter/0", "chat")
+        catalogue.prompt(data, "Starter/0", "chat", mode=Mode.CHAT, prefill=False)
 
 
 def test_environments_are_listed_built_or_not(home: Path, tmp_path: Path) -> None:

@@ -139,10 +139,15 @@ def test_json_is_one_object_on_standard_output(bw: Run, arguments: list[str]) ->
 
 
 def test_a_prompt_is_printed_as_it_is(bw: Run) -> None:
-    """`--prompt` gives the text a model gets and nothing else."""
-    done = bw("bench", "show", "starter", "Starter/0", "--prompt", "complete")
-    shown = json.loads(bw("bench", "show", "starter", "Starter/0", "--json").stdout)
-    assert done.stdout == shown["prompts"]["complete"] + "\n" or done.stdout == shown["prompts"]["complete"]
+    """`--prompt` gives the text a model is sent and nothing else: the data's own for a base model, more for a chat."""
+    task = json.loads(bw("bench", "show", "starter", "Starter/0", "--json").stdout)["prompts"]["complete"]
+    base = bw("bench", "show", "starter", "Starter/0", "--prompt", "complete", "--mode", "base")
+    assert base.stdout == task + "\n"
+    chat = bw("bench", "show", "starter", "Starter/0", "--prompt", "complete", "--prefill")
+    assert f"```\n{task.strip()}\n```\n" in chat.stdout
+    assert chat.stdout.rstrip().endswith("```python")
+    both = json.loads(bw("bench", "show", "starter", "Starter/0", "--prompt", "complete", "--json").stdout)
+    assert (both["mode"], both["prefill"]) == ("chat", "")
 
 
 @pytest.mark.namespaces

@@ -10,6 +10,7 @@ from benchwright.benchmarks.base import ProblemSet
 from benchwright.benchmarks.bigcodebench.statistics import statistics_of
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.core.errors import UsageError
+from benchwright.core.prompts import Mode, Prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +75,11 @@ def show_problem(data: Data, problem_id: str) -> dict[str, Any]:
     return shown
 
 
-def prompt(data: Data, problem_id: str, variant: str) -> str:
-    """The rendered prompt of a problem; raises `UsageError` for a variant the benchmark does not have."""
+def prompt(data: Data, problem_id: str, variant: str, *, mode: Mode, prefill: bool) -> Prompt:
+    """What a model is sent for a problem; raises `UsageError` for a variant the benchmark does not have."""
     benchmark = BENCHMARKS.get(data.benchmark)
     if variant not in benchmark.variants:
         raise UsageError(
             f"{benchmark.title} has no variant {variant!r}; choose one of: {', '.join(benchmark.variants)}."
         )
-    return benchmark.render(data.load().problem(problem_id), variant)
+    return benchmark.prompt(data.load().problem(problem_id), variant, mode=mode, prefill=prefill)

@@ -13,6 +13,7 @@ from benchwright.app.summary import Summary, summarise
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.base import Benchmark, OfficialResults, ProblemSet, SampleFile, SampleKey
 from benchwright.benchmarks.registry import BENCHMARKS
+from benchwright.benchmarks.stubs import given_names
 from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
@@ -53,6 +54,8 @@ class GradeOptions:
     """Smallest CPU limit of a problem with a control run."""
     isolation: Isolation = Isolation.NAMESPACE
     model: str | None = None
+    extract: bool = False
+    """Whether answers are read out of the raw replies by our own rules, instead of taken as the file has them."""
     official_files: bool = True
 
 
@@ -76,48 +79,69 @@ def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progres
         UsageError: Input that cannot be used; nothing was run or lost.
         MachineError: The machine stands in the way; finished executions are kept.
     """
-    started = time.monotonic()
-    inputs = _Inputs.read(options, workspace)
+    inputs = Inputs.read(options, workspace)
     folder = ResultsFolder(options.out or _default_folder(options, inputs))
     with folder.locked(), workspace.records() as store:
         _refuse_foreign(folder, inputs)
-        folder.write_manifest({**inputs.manifest, "status": "running", "started": _now()})
-        place = place_of(inputs.target.digest, options.isolation)
-        controls = store.controls(place, guest_version())
-        pipeline = Pipeline(
-            inputs.benchmark,
-            inputs.target,
-            options.isolation,
-            controls,
-            official_limits=options.official_limits,
-            floor_seconds=options.floor_seconds,
-        )
-        problems = inputs.problems.by_id
-        prepared = [
-            pipeline.prepare(problems[attempt.problem_id], attempt, score)
-            for attempt in inputs.samples.attempts
-            for score in options.scores
-        ]
-        scheduler = LocalScheduler(
-            inputs.target,
-            LocalOptions(
-                workers=options.workers,
-                isolation=options.isolation,
-            ),
-        )
-        jobs = (item.scheduled for item in prepared if item.scheduled is not None)
-        run = run_jobs(jobs, scheduler, store, report)
-        rows = _rows(inputs, pipeline, prepared, run, store, options.scores)
-        here = {problem.id: controls[problem.digest] for problem in problems.values() if problem.digest in controls}
-        summary = summarise(rows, options.scores, here)
-        folder.write_plans({problem.id: pipeline.plan(problem) for problem in problems.values()})
-        folder.write_rows(rows)
-        if options.official_files:
-            _write_official(folder, inputs, options, prepared, rows, summary, here, store)
-        wall = time.monotonic() - started
-        manifest = {**inputs.manifest, "status": "complete", "finished": _now(), **_outcome(summary, run, wall)}
-        digests = {problem.id: problem.digest for problem in problems.values()}
-        folder.write_manifest({**manifest, "problem_digests": digests})
+        return grade_into(folder, store, inputs, options, report)
+
+
+def grade_into(
+    folder: ResultsFolder,
+    store: RecordStore,
+    inputs: "Inputs",
+    options: GradeOptions,
+    report: Callable[[Progress], None],
+    *,
+    started: float | None = None,
+    executed_before: int = 0,
+) -> GradeReport:
+    """Grade what was read into a folder that the caller holds locked.
+
+    Args:
+        folder: Where rows and files go.
+        store: Where records are, and new ones go.
+        inputs: What is graded.
+        options: How.
+        report: Told after every job.
+        started: When the whole began, on the monotonic clock; None means now.
+        executed_before: Jobs that the caller has executed for this grading; they are in the store, but are not
+            taken over from an earlier grading.
+    """
+    started = time.monotonic() if started is None else started
+    folder.write_manifest({**inputs.manifest, "status": "running", "started": _now()})
+    place = place_of(inputs.target.digest, options.isolation)
+    controls = store.controls(place, guest_version())
+    pipeline = Pipeline(
+        inputs.benchmark,
+        inputs.target,
+        options.isolation,
+        controls,
+        official_limits=options.official_limits,
+        floor_seconds=options.floor_seconds,
+    )
+    problems = inputs.problems.by_id
+    prepared = [
+        pipeline.prepare(problems[attempt.problem_id], attempt, score)
+        for attempt in inputs.samples.attempts
+        for score in options.scores
+    ]
+    scheduler = LocalScheduler(inputs.target, LocalOptions(workers=options.workers, isolation=options.isolation))
+    jobs = (item.scheduled for item in prepared if item.scheduled is not None)
+    run = run_jobs(jobs, scheduler, store, report)
+    run = dataclasses.replace(run, executed=run.executed + executed_before, reused=run.reused - executed_before)
+    rows = _rows(inputs, pipeline, prepared, run, store, options.scores)
+    here = {problem.id: controls[problem.digest] for problem in problems.values() if problem.digest in controls}
+    given = {problem.id: given_names(problem) for problem in problems.values()}
+    summary = summarise(rows, options.scores, here, given_names=given)
+    folder.write_plans({problem.id: pipeline.plan(problem) for problem in problems.values()}, given)
+    folder.write_rows(rows)
+    if options.official_files:
+        _write_official(folder, inputs, options, prepared, rows, summary, here, store)
+    wall = time.monotonic() - started
+    manifest = {"status": "complete", **inputs.manifest, "finished": _now(), **_outcome(summary, run, wall)}
+    digests = {problem.id: problem.digest for problem in problems.values()}
+    folder.write_manifest({**manifest, "problem_digests": digests})
     return GradeReport(
         run_id=inputs.run_id,
         folder=folder.path,
@@ -130,7 +154,7 @@ def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progres
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Inputs:
+class Inputs:
     """Everything a grading reads before it runs anything."""
 
     benchmark: Benchmark
@@ -144,20 +168,41 @@ class _Inputs:
         return str(self.manifest["run_id"])
 
     @classmethod
-    def read(cls, options: GradeOptions, workspace: Workspace) -> "_Inputs":
+    def read(cls, options: GradeOptions, workspace: Workspace) -> "Inputs":
         benchmark = BENCHMARKS.get(options.benchmark)
         if options.variant is not None and options.variant not in benchmark.variants:
             known = ", ".join(benchmark.variants)
             raise UsageError(f"{benchmark.title} has no variant {options.variant!r}; choose one of: {known}.")
         target = workspace.target(options.environment or benchmark.environments[0])
         problems = benchmark.load(subset=options.subset, version=options.version, path=options.data)
-        samples = benchmark.read_samples(options.samples, problems)
+        samples = _read_samples(options, benchmark, problems)
         _refuse_other_subset(options, benchmark, samples)
         if options.ids:
             problems = problems.only(options.ids)
             samples = _only(samples, problems)
         manifest = _manifest(options, benchmark, problems, samples, target)
         return cls(benchmark=benchmark, problems=problems, samples=samples, target=target, manifest=manifest)
+
+
+def _read_samples(options: GradeOptions, benchmark: Benchmark, problems: ProblemSet) -> SampleFile:
+    if options.samples.suffix == ".eval":
+        from benchwright.bridge.logs import read_log  # only logs need Inspect, which takes two seconds to import
+
+        return read_log(options.samples, problems)
+    samples = benchmark.read_samples(options.samples, problems)
+    return _raw(samples) if options.extract else samples
+
+
+def _raw(samples: SampleFile) -> SampleFile:
+    """The same samples without what somebody else extracted; texts kept once are raw and solution at the same time."""
+    without = sum(attempt.raw_text is None and attempt.unreadable is None for attempt in samples.attempts)
+    if without:
+        raise UsageError(
+            f"{without} of {len(samples.attempts)} samples in {samples.name} have no raw_solution to extract from; "
+            f"leave --extract out to grade their solution field."
+        )
+    attempts = (dataclasses.replace(attempt, solution=None) for attempt in samples.attempts)
+    return dataclasses.replace(samples, attempts=tuple(attempts))
 
 
 def _variant_in_name(name: str, benchmark: Benchmark) -> str:
@@ -198,6 +243,7 @@ def _manifest(
         "samples_digest": samples.digest,
         "model": options.model or samples.model,
         "scores": [score.value for score in options.scores],
+        "answers": "extracted" if options.extract else "as given",
         "environment": target.name,
         "environment_digest": target.digest,
         "isolation": options.isolation.value,
@@ -216,12 +262,12 @@ def _manifest(
     }
 
 
-def _default_folder(options: GradeOptions, inputs: _Inputs) -> Path:
+def _default_folder(options: GradeOptions, inputs: Inputs) -> Path:
     stem = options.samples.name.split(".")[0] or "samples"
     return Path("benchwright-results") / f"{stem}-{inputs.run_id[:8]}"
 
 
-def _refuse_foreign(folder: ResultsFolder, inputs: _Inputs) -> None:
+def _refuse_foreign(folder: ResultsFolder, inputs: Inputs) -> None:
     if not folder.has_manifest():
         return
     found = folder.manifest()
@@ -236,7 +282,7 @@ def _refuse_foreign(folder: ResultsFolder, inputs: _Inputs) -> None:
 
 
 def _rows(
-    inputs: _Inputs,
+    inputs: Inputs,
     pipeline: Pipeline,
     prepared: Iterable[Prepared],
     run: RunSummary,
@@ -265,7 +311,7 @@ def _record(item: Prepared, run: RunSummary, store: RecordStore) -> ExecutionRec
 
 def _write_official(
     folder: ResultsFolder,
-    inputs: _Inputs,
+    inputs: Inputs,
     options: GradeOptions,
     prepared: Iterable[Prepared],
     rows: Iterable[ResultRow],

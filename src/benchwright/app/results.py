@@ -12,7 +12,7 @@ from benchwright.core.controls import place_of
 from benchwright.core.execution import ExecutionRecord, Isolation
 from benchwright.core.runs import ResultRow, Score
 from benchwright.execution.guest import guest_version
-from benchwright.judging.function import JUDGE_VERSION, judge
+from benchwright.judging.function import JUDGE_VERSION, judge, missing_names
 from benchwright.store.folder import ROWS, ResultsFolder
 
 
@@ -79,7 +79,8 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
                 after.append(row)
                 continue
             judged += 1
-            after.append(dataclasses.replace(row, verdict=judge(plans[row.problem_id], record, unavailable)))
+            verdict = judge(plans[row.problem_id], record, unavailable)
+            after.append(dataclasses.replace(row, verdict=verdict, missing_names=missing_names(record)))
         changes = tuple(_changes(_keyed(before), _keyed(after), "the judge decides otherwise"))
         if [row.verdict for row in before] != [row.verdict for row in after]:
             folder.keep_aside(ROWS, "before-regrade")
@@ -92,9 +93,8 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
             )
             digests = manifest.get("problem_digests", {})
             here = {p: controls[digest] for p, digest in digests.items() if digest in controls}
-            folder.write_manifest(
-                {**manifest, **summarise(after, scores, here).to_plain(), "judge_version": JUDGE_VERSION}
-            )
+            summary = summarise(after, scores, here, given_names=folder.given_names())
+            folder.write_manifest({**manifest, **summary.to_plain(), "judge_version": JUDGE_VERSION})
     return RegradeReport(folder=path, rows=len(before), judged=judged, without_record=without, changes=changes)
 
 
@@ -121,20 +121,27 @@ class DiffReport:
 
 
 _SETTINGS = (
-    "benchmark", "version", "data_digest", "subset", "variant", "samples_digest", "model", "environment",
+    "benchmark", "version", "data_digest", "subset", "variant", "samples_digest", "model", "answers", "environment",
     "environment_digest", "isolation", "limits", "guest_version", "judge_version", "benchwright_version",
 )  # fmt: skip
+
+
+def differing_settings(
+    manifest_a: Mapping[str, Any], manifest_b: Mapping[str, Any]
+) -> tuple[tuple[str, Any, Any], ...]:
+    """Name and both values of every setting in which two gradings differ."""
+    return tuple(
+        (name, manifest_a.get(name), manifest_b.get(name))
+        for name in _SETTINGS
+        if manifest_a.get(name) != manifest_b.get(name)
+    )
 
 
 def diff(path_a: Path, path_b: Path, workspace: Workspace) -> DiffReport:
     """Every verdict that differs between two gradings, each with what changed under it."""
     folder_a, folder_b = ResultsFolder(path_a), ResultsFolder(path_b)
     manifest_a, manifest_b = folder_a.finished_manifest(), folder_b.finished_manifest()
-    settings = tuple(
-        (name, manifest_a.get(name), manifest_b.get(name))
-        for name in _SETTINGS
-        if manifest_a.get(name) != manifest_b.get(name)
-    )
+    settings = differing_settings(manifest_a, manifest_b)
     rows_a, rows_b = _keyed(folder_a.rows()), _keyed(folder_b.rows())
     common = rows_a.keys() & rows_b.keys()
     with workspace.records() as store:

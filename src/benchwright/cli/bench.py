@@ -20,6 +20,7 @@ from benchwright.cli.options import (
     workers_or_default,
 )
 from benchwright.core.execution import Isolation
+from benchwright.core.prompts import Mode
 
 _SHOWN_ENTRIES = 12
 """Of a table such as tasks by library, a terminal shows the most frequent ones; --json has all."""
@@ -48,7 +49,15 @@ def list_command(as_json: bool) -> None:
 @command.command("show")
 @click.argument("benchmark")
 @click.argument("problem", required=False)
-@click.option("--prompt", "variant", default=None, help="Print only the prompt of this variant.")
+@click.option("--prompt", "variant", default=None, help="Print only the prompt of this variant, as a model is sent it.")
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode]),
+    default=Mode.CHAT.value,
+    show_default=True,
+    help="With --prompt: for a chat model, or for a base model.",
+)
+@click.option("--prefill", is_flag=True, help="With --prompt: with the answer begun on the model's behalf.")
 @click.option("--stats", is_flag=True, help="Count tasks, libraries and tests in the data.")
 @dataset_options
 @json_option
@@ -56,6 +65,8 @@ def show_command(
     benchmark: str,
     problem: str | None,
     variant: str | None,
+    mode: str,
+    prefill: bool,
     stats: bool,
     subset: str | None,
     dataset: Path | None,
@@ -64,12 +75,19 @@ def show_command(
 ) -> None:
     """Show a BENCHMARK, or one PROBLEM of it: prompts, reference and tests."""
     data = catalogue.Data(benchmark=benchmark, subset=subset, version=data_version, path=dataset)
+    if problem is not None and variant is not None:
+        sent = catalogue.prompt(data, problem, variant, mode=Mode(mode), prefill=prefill)
+        if as_json:
+            print_json(dataclasses.asdict(sent))
+        else:
+            click.echo(sent.text)
+            if sent.prefill:
+                click.echo(f"--- the answer begins with\n{sent.prefill}")
+        return
     if problem is not None:
         shown = catalogue.show_problem(data, problem)
         if as_json:
             print_json(shown)
-        elif variant is not None:
-            click.echo(catalogue.prompt(data, problem, variant))
         else:
             for name in ("id", "entry_point", "libraries", "tests"):
                 click.echo(f"{name}: {shown[name]}")

@@ -23,6 +23,7 @@ from benchwright.core.runs import Score
 
 _SCORES = {
     "both": BOTH_SCORES,
+    "all": (Score.AS_WRITTEN, *BOTH_SCORES),
     "calibrated": (Score.CALIBRATED,),
     "uncalibrated": (Score.EXTRACTED,),
 }
@@ -37,6 +38,8 @@ _SCORES = {
 @click.option("--calibrated", "score", flag_value="calibrated", help="Only with the prompt's stub in front.")
 @click.option("--uncalibrated", "score", flag_value="uncalibrated", help="Only as extracted.")
 @click.option("--both", "score", flag_value="both", default="both", help="Both scores (default).")
+@click.option("--all-scores", "score", flag_value="all", help="Both, and the reply as it was written.")
+@click.option("--extract", is_flag=True, help="Read the answers out of raw_solution, by benchwright's own rules.")
 @click.option("--official-limits", is_flag=True, help="240 s for every sample, as the official harness allows.")
 @click.option(
     "--floor-seconds",
@@ -60,6 +63,7 @@ def command(
     environment: str | None,
     ids: str | None,
     score: str,
+    extract: bool,
     official_limits: bool,
     floor_seconds: float,
     out: Path | None,
@@ -71,7 +75,8 @@ def command(
     """Grade a file (or folder) of SAMPLES of a BENCHMARK: verdicts, Pass@k with intervals, official files.
 
     SAMPLES is in the official format: JSON lines with task_id and solution (or completion), optionally
-    compressed.  Finished work is kept: the same command goes on where it was interrupted.
+    compressed; or it is the .eval log of a run.  Finished work is kept: the same command goes on where it was
+    interrupted.
     """
     options = GradeOptions(
         benchmark=benchmark,
@@ -89,6 +94,7 @@ def command(
         floor_seconds=floor_seconds,
         isolation=Isolation(isolation),
         model=model,
+        extract=extract,
     )
     with progress_bar("grading") as update:
         report = grade(options, Workspace.from_environment(os.environ), lambda p: update(p.done, p.total))

@@ -9,16 +9,20 @@ from typing import Any
 import click
 
 from benchwright import __version__
-from benchwright.core.errors import BenchwrightError, MachineError, UsageError
+from benchwright.core.errors import BenchwrightError, MachineError, StoppedError, UsageError
 
 EXIT_USAGE = 2
 EXIT_MACHINE = 3
+EXIT_STOPPED = 4
 EXIT_INTERRUPTED = 130
 
 _COMMANDS = {
     "demo": ("demo", "Grade three recorded systems on the built-in starter benchmark."),
+    "run": ("run", "Ask a model, grade its answers, report."),
+    "view": ("view", "Look at the transcripts of runs in Inspect's viewer."),
     "grade": ("grade", "Grade a file of samples."),
     "regrade": ("regrade", "Judge a grading again from stored records; nothing is executed."),
+    "compare": ("compare", "Say whether one graded model is better than another."),
     "diff": ("diff", "Explain every verdict that differs between two gradings."),
     "bench": ("bench", "List, show and check benchmarks."),
     "env": ("env", "Plan, build, check, list and remove environments."),
@@ -77,6 +81,8 @@ def main() -> None:
         _fail(str(error), EXIT_USAGE)
     except MachineError as error:
         _fail(str(error), EXIT_MACHINE)
+    except StoppedError as error:
+        _fail(str(error), EXIT_STOPPED)
     except BenchwrightError as error:
         _fail(str(error), 1)
     except BrokenPipeError:

@@ -1,6 +1,7 @@
 """Options that several commands share, and how an execution shows its progress."""
 
 import contextlib
+import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -64,6 +65,37 @@ def split_ids(text: str | None) -> tuple[str, ...]:
     if text is not None and not ids:
         raise UsageError("--ids names no problem; give ids separated by commas, or leave it out for all of them.")
     return ids
+
+
+def key_values(option: str, pairs: tuple[str, ...]) -> dict[str, Any]:
+    """``name=value`` pairs of a repeated option; values are read as JSON where they are, as text where not.
+
+    Raises `UsageError` for a pair without an equals sign.
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, separator, text = pair.partition("=")
+        if not separator or not name.strip():
+            raise UsageError(f"{option} takes name=value; got {pair!r}.")
+        try:
+            values[name.strip()] = json.loads(text)
+        except ValueError:
+            values[name.strip()] = text
+    return values
+
+
+@contextlib.contextmanager
+def inspect_needed() -> Iterator[None]:
+    """Say plainly what to install when Inspect is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "inspect_ai":
+            raise
+        raise UsageError(
+            "This command asks models through Inspect, which is not installed; install it with: "
+            "pip install 'benchwright[inspect]'."
+        ) from error
 
 
 def workers_or_default(workers: int | None) -> int:

@@ -3,6 +3,7 @@
     BenchwrightError                 root; never raised itself
     ├── UsageError                   the user's input or call is wrong; exit code 2, one plain sentence
     │   └── UnknownNameError         a name that nothing is registered under; names near misses
+    ├── StoppedError                 a run was ended before its end, by its own rules; exit code 4
     ├── MachineError                 this machine cannot do it now (disk full, no interpreter); exit code 3
     │   └── IsolationRefusedError    the kernel refuses the isolation level that was asked for
     └── SandboxFault                 one job's sandbox broke; caught by the scheduler alone, then retried
@@ -36,6 +37,13 @@ class UnknownNameError(UsageError):
         near = difflib.get_close_matches(name, self.known, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(self.known) or 'none'}."
         super().__init__(f"There is no {kind} named {name!r}; {hint}")
+
+
+class StoppedError(BenchwrightError):
+    """A run ended before its end by its own rules: a preflight that objects, a budget that let nothing be asked.
+
+    What was done so far is kept.  Exit code 4.
+    """
 
 
 class MachineError(BenchwrightError):

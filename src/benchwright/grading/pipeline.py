@@ -8,7 +8,7 @@ from benchwright.answers.imports import top_level_imports
 from benchwright.answers.plans import read_plan
 from benchwright.answers.reading import answer_of
 from benchwright.benchmarks.base import Benchmark
-from benchwright.core.answers import CodeAnswer, NoAnswer
+from benchwright.core.answers import Answer, CodeAnswer, NoAnswer
 from benchwright.core.attempts import Attempt
 from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.execution import ExecutionRecord, Isolation, Job, Submission, TestPlan
@@ -19,7 +19,7 @@ from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.base import Expectation, ScheduledJob
 from benchwright.execution.target import Target, choose_tier
 from benchwright.grading.limits import FLOOR_SECONDS, STUB_SECONDS, limits_for, official_limits
-from benchwright.judging.function import judge, judge_no_answer
+from benchwright.judging.function import judge, judge_no_answer, missing_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,8 @@ class Prepared:
 
     attempt: Attempt
     score: Score
+    answer: Answer
+    """What was read out of the attempt for this score."""
     scheduled: ScheduledJob | None
     verdict: Verdict | None
 
@@ -78,13 +80,13 @@ class Pipeline:
 
     def prepare(self, problem: FunctionProblem, attempt: Attempt, score: Score) -> Prepared:
         """Read the answer out of an attempt and make its job, or its verdict when there is nothing to run."""
-        answer = answer_of(attempt)
+        answer = answer_of(attempt, entry_point=problem.entry_point, as_written=score is Score.AS_WRITTEN)
         if isinstance(answer, NoAnswer):
             verdict = judge_no_answer(answer, self.plan(problem))
-            return Prepared(attempt=attempt, score=score, scheduled=None, verdict=verdict)
+            return Prepared(attempt=attempt, score=score, answer=answer, scheduled=None, verdict=verdict)
         submission = self._benchmark.assemble(problem, answer, score)
         scheduled = self.job(problem, submission)
-        return Prepared(attempt=attempt, score=score, scheduled=scheduled, verdict=None)
+        return Prepared(attempt=attempt, score=score, answer=answer, scheduled=scheduled, verdict=None)
 
     def job(self, problem: FunctionProblem, submission: Submission) -> ScheduledJob:
         """The job of a submission, with what the control run lets expect."""
@@ -118,7 +120,8 @@ class Pipeline:
         answer = NoAnswer(reason=Reason.MISSING, detail="the file has no sample for this problem")
         attempt = Attempt(problem_id=problem.id, sample=0, solution=None)
         verdict = judge_no_answer(answer, self.plan(problem))
-        return _row(Prepared(attempt=attempt, score=score, scheduled=None, verdict=verdict), verdict, None)
+        prepared = Prepared(attempt=attempt, score=score, answer=answer, scheduled=None, verdict=verdict)
+        return _row(prepared, verdict, None)
 
     def reference(self, problem: FunctionProblem) -> ScheduledJob:
         """The control job of the problem's own solution."""
@@ -144,6 +147,7 @@ def _expectation(control: ControlRun | None) -> Expectation | None:
 
 
 def _row(prepared: Prepared, verdict: Verdict, record: ExecutionRecord | None) -> ResultRow:
+    answer = prepared.answer
     return ResultRow(
         problem_id=prepared.attempt.problem_id,
         sample=prepared.attempt.sample,
@@ -153,4 +157,7 @@ def _row(prepared: Prepared, verdict: Verdict, record: ExecutionRecord | None) -
         wall_seconds=record.wall_seconds if record else 0.0,
         cpu_seconds=record.cpu_seconds if record else 0.0,
         memory_peak_bytes=record.memory_peak_bytes if record else 0,
+        strategy=answer.strategy if isinstance(answer, CodeAnswer) else "",
+        notes=answer.notes if isinstance(answer, CodeAnswer) else (),
+        missing_names=missing_names(record) if record else (),
     )

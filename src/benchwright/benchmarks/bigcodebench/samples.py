@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from benchwright.answers.reading import MAX_ANSWER_BYTES, too_large, unreadable_because
 from benchwright.benchmarks.base import ProblemSet, SampleFile
 from benchwright.benchmarks.jsonl import JsonLine, read_json_lines, type_name
-from benchwright.core.attempts import Attempt
+from benchwright.core.attempts import Attempt, Ending
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.problems import FunctionProblem
@@ -121,7 +121,9 @@ class _Reading:
                 sample=self._number(row, problem.id, where),
                 solution=solution,
                 raw_text=_raw_text(raw, solution),
+                prefill=_text_or_empty(row, "lead", where),
                 model=self._model(row, where),
+                ending=_ending(row, where),
                 unreadable=unreadable,
             )
         )
@@ -225,6 +227,23 @@ def _usable(
     code = problem.prompts["complete"] + value if field_name == "completion" else value
     oversize = too_large(code)
     return (code, None) if oversize is None else (None, oversize)
+
+
+def _text_or_empty(row: Mapping[str, Any], name: str, where: str) -> str:
+    value = row.get(name, "")
+    if not isinstance(value, str):
+        raise UsageError(f"{where}: the field {name!r} is {type_name(value)}; expected a string.")
+    return value
+
+
+def _ending(row: Mapping[str, Any], where: str) -> Ending:
+    """How the reply ended, in files that say so (`bw run` writes them); others hold finished replies."""
+    value = row.get("ending", Ending.SUBMITTED.value)
+    try:
+        return Ending(value)
+    except ValueError:
+        known = ", ".join(ending.value for ending in Ending)
+        raise UsageError(f"{where}: the field 'ending' is {value!r:.40}; expected one of {known}.") from None
 
 
 def _raw_text(raw: object, solution: str | None) -> str | None:

@@ -1,0 +1,234 @@
+"""Between Inspect and the provider: every call is counted, kept and, when the budget says so, not made.
+
+Inspect retries above this place, so that each try passes here: a call that is thrown away later is paid for all the
+same, and is counted.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from benchwright.bridge.replies import clip, output_of, overflow_of, reply_of, status_of, usage_of
+from benchwright.bridge.scoring import NOT_ASKED, PROBLEM
+from benchwright.core.attempts import Ending
+from benchwright.core.budget import Estimate, Fit, Ledger, Reservation, TokenUsage
+from benchwright.core.errors import BenchwrightError, MachineError
+from benchwright.store.replies import CallRecord, Reply, ReplyJournal
+
+_CHARACTERS_PER_TOKEN = 2.5
+"""Fewer than any tokenizer in use makes of English or code: an estimate before the call must not be too low."""
+_UNKNOWN_OUTPUT_TOKENS = 4096
+"""Expected of a reply without a limit of its own, until longer ones have been seen."""
+MAX_FAILED_IN_A_ROW = 20
+"""Samples that fail one after the other before the provider counts as gone."""
+
+
+class SampleKey(NamedTuple):
+    """Which sample a call is made for."""
+
+    problem_id: str
+    sample: int
+
+
+current: ContextVar[SampleKey] = ContextVar("benchwright_sample")
+
+
+class NotAsked(BenchwrightError):
+    """The run is being stopped; no call was made.  Handled by the solver of this module."""
+
+
+class Meter:
+    """Counts, keeps and limits the calls of one model in one run."""
+
+    def __init__(self, journal: ReplyJournal, ledger: Ledger, on_reply: Callable[[], None] = lambda: None) -> None:
+        """Make a meter.
+
+        Args:
+            journal: Where calls are kept; a sample that has a reply there is not asked again.
+            ledger: What was spent, earlier invocations included, and what may be.
+            on_reply: Called whenever a sample has got its reply.
+        """
+        self._journal = journal
+        self.ledger = ledger
+        self._on_reply = on_reply
+        self._settled = asyncio.Event()
+        self._longest = 0
+        self._tried = {SampleKey(call.problem_id, call.sample) for call in journal.calls}
+        self._failed_in_a_row = 0
+        self.stopped: str | None = None
+        """Why no further call is made; None while all is well."""
+        self.fatal: MachineError | None = None
+        """What this machine could not do; the run has to end with it."""
+        self.failures: dict[SampleKey, str] = {}
+        """Samples that stayed without a reply after all retries, with the provider's last words."""
+        self.replayed = 0
+        """Samples whose reply was there already."""
+
+    def attach(self, model: Model) -> None:
+        """Put this meter between a model and its provider."""
+        self._settled = asyncio.Event()  # anew: an event belongs to the loop it was first waited for in
+        send = model.api.generate
+        client = getattr(model.api, "client", None)
+        if client is not None and hasattr(client, "max_retries"):
+            client.max_retries = 0  # or the client would repeat calls below this place, unseen; Inspect repeats them
+
+        async def generate(input: list[ChatMessage], tools: Any, tool_choice: Any, config: GenerateConfig) -> Any:
+            key = current.get()
+            stored = self._journal.reply(*key)
+            if stored is not None:
+                self.replayed += 1
+                self._on_reply()
+                return output_of(stored, self._journal.usage(*key))
+            return await self._measured(
+                key, input, config, lambda: send(input=input, tools=tools, tool_choice=tool_choice, config=config)
+            )
+
+        # The instance's own attribute, so that any provider's class is served and none is changed.
+        model.api.generate = generate  # type: ignore[method-assign]
+
+    async def _measured(
+        self, key: SampleKey, messages: list[ChatMessage], config: GenerateConfig, send: Callable[[], Any]
+    ) -> Any:
+        reservation = await self._reserve(self._estimate(messages, config))
+        started = time.monotonic()
+        try:
+            result = await send()
+        except BaseException as error:
+            if not self._failed(key, reservation, error, time.monotonic() - started):
+                raise
+            return self._overflowed(key, reservation)
+        output = result[0] if isinstance(result, tuple) else result
+        seconds = time.monotonic() - started
+        if isinstance(output, Exception):
+            overflowed = self._failed(key, reservation, output, seconds)
+            return self._overflowed(key, reservation) if overflowed else result
+        self._answered(key, reservation, output, seconds)
+        return result
+
+    def _answered(self, key: SampleKey, reservation: Reservation, output: ModelOutput, seconds: float) -> None:
+        reply = reply_of(output)
+        usage = None if output.usage is None else usage_of(output.usage)
+        estimated = 0
+        if usage is None and reply.ending is not Ending.OVERFLOWED:
+            written = int(len(reply.text + reply.reasoning) / _CHARACTERS_PER_TOKEN) + 1
+            estimated = reservation.estimate.input_tokens + written
+        self._longest = max(self._longest, usage.output_tokens if usage else 0)
+        self._close(key, reservation, seconds, reply=reply, usage=usage, estimated=estimated)
+        self._on_reply()
+
+    def _failed(self, key: SampleKey, reservation: Reservation, error: BaseException, seconds: float) -> bool:
+        """Take note of a failed call; True when it failed because the prompt does not fit, which is an answer."""
+        # An answer with an error status is not billed.  A call that broke off may be: at least its input counts.
+        estimated = 0 if status_of(error) is not None else reservation.estimate.input_tokens
+        overflow = overflow_of(error) if isinstance(error, Exception) else None
+        reply = overflow and Reply(text="", ending=Ending.OVERFLOWED, ending_detail=overflow)
+        words = clip(f"{type(error).__name__}: {error}")
+        self._close(key, reservation, seconds, reply=reply or None, estimated=estimated, error=words)
+        return reply is not None
+
+    def _overflowed(self, key: SampleKey, reservation: Reservation) -> ModelOutput:
+        reply = self._journal.reply(*key)
+        assert reply is not None
+        self._on_reply()
+        return output_of(reply, None)
+
+    def _estimate(self, messages: list[ChatMessage], config: GenerateConfig) -> Estimate:
+        characters = sum(len(message.text) for message in messages)
+        output = config.max_tokens or max(self._longest, _UNKNOWN_OUTPUT_TOKENS)
+        return Estimate(input_tokens=int(characters / _CHARACTERS_PER_TOKEN) + 16, output_tokens=output)
+
+    async def _reserve(self, estimate: Estimate) -> Reservation:
+        while True:
+            if self.stopped is not None:
+                raise NotAsked(self.stopped)
+            decision = self.ledger.reserve(estimate)
+            if decision.reservation is not None:
+                return decision.reservation
+            if decision.fit is Fit.NEVER:
+                self.stopped = decision.reason
+                self._settled.set()  # whoever waits for room waits in vain
+            else:
+                self._settled.clear()
+                await self._settled.wait()
+
+    def _close(
+        self,
+        key: SampleKey,
+        reservation: Reservation,
+        seconds: float,
+        *,
+        reply: Reply | None,
+        usage: TokenUsage | None = None,
+        estimated: int = 0,
+        error: str = "",
+    ) -> None:
+        """Charge a call that has ended, and keep it with its reply in one line: neither is there without the other."""
+        charge = self.ledger.settle(
+            reservation, usage, estimated_tokens=estimated, failed=reply is None, retry=key in self._tried
+        )
+        self._tried.add(key)
+        self._settled.set()
+        record = CallRecord(
+            problem_id=key.problem_id,
+            sample=key.sample,
+            reply=reply,
+            charge=charge,
+            error=error,
+            seconds=seconds,
+            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        try:
+            self._journal.append(record)
+        except MachineError as failure:
+            self.give_up(failure)
+            raise
+
+    def give_up(self, error: MachineError) -> None:
+        """Ask nothing more: this machine cannot go on."""
+        self.fatal = self.fatal or error
+        self.stopped = self.stopped or str(error)
+        self._settled.set()
+
+    def note_failure(self, key: SampleKey, error: BaseException) -> None:
+        """A sample stays without a reply; when too many do in a row, nothing more is asked."""
+        cause = error.__cause__ or error  # Inspect puts the whole request before the provider's words
+        self.failures[key] = clip(f"{type(cause).__name__}: {cause}")
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= MAX_FAILED_IN_A_ROW and self.stopped is None:
+            self.stopped = f"{self._failed_in_a_row} samples in a row got no reply; the last one: {self.failures[key]}"
+
+    def note_success(self) -> None:
+        """A sample has its reply."""
+        self._failed_in_a_row = 0
+
+
+def metered(meter: Meter) -> Solver:
+    """The solver that asks through a meter: it names the sample to it, and passes over samples not to be asked."""
+
+    @solver(name="ask")
+    def make() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            key = SampleKey(state.metadata[PROBLEM], state.epoch - 1)
+            token = current.set(key)
+            try:
+                state = await generate(state)
+            except NotAsked as reason:
+                state.metadata[NOT_ASKED] = str(reason)
+            except Exception as error:
+                meter.note_failure(key, error)
+                raise
+            else:
+                meter.note_success()
+            finally:
+                current.reset(token)
+            return state
+
+        return solve
+
+    return make()

@@ -1,0 +1,135 @@
+"""From what Inspect's providers return to a reply, and from a reply to an attempt."""
+
+import re
+
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    Content,
+    ContentReasoning,
+    ContentText,
+    ModelOutput,
+    ModelUsage,
+    StopReason,
+)
+
+from benchwright.core.attempts import Attempt, Ending
+from benchwright.core.budget import TokenUsage
+from benchwright.store.replies import Reply
+
+# How servers of the OpenAI kind say that a prompt is too long, where they have no code for it.
+_OVERFLOW = re.compile(
+    r"context[_ ]length|context[_ ]size|context window|maximum context|prompt is too long|too many (?:input )?tokens",
+    re.IGNORECASE,
+)
+_DETAIL_CHARACTERS = 300
+_STOPS: dict[Ending, StopReason] = {
+    Ending.TRUNCATED: "max_tokens",
+    Ending.OVERFLOWED: "model_length",
+    Ending.REFUSED: "content_filter",
+}
+
+
+def reply_of(output: ModelOutput) -> Reply:
+    """The reply in a provider's output.
+
+    Reasoning that the provider keeps apart stays apart.  A filter's or a full context's message that comes in the
+    place of an answer is the ending's detail, not an answer.
+    """
+    text, reasoning = "", ""
+    if output.choices:
+        text, reasoning = _parts(output)
+    ending, detail = _ending(output, text)
+    if detail:
+        text = ""
+    return Reply(text=text, reasoning=reasoning, ending=ending, ending_detail=detail, model=output.model)
+
+
+def _parts(output: ModelOutput) -> tuple[str, str]:
+    content = output.message.content
+    if isinstance(content, str):
+        return content, ""
+    texts = [part.text for part in content if isinstance(part, ContentText)]
+    thoughts = [part.reasoning for part in content if isinstance(part, ContentReasoning)]
+    return "\n".join(texts), "\n".join(thoughts)
+
+
+def _ending(output: ModelOutput, text: str) -> tuple[Ending, str]:
+    answered = output.usage is not None and output.usage.output_tokens > 0
+    match output.stop_reason if output.choices else "unknown":
+        case "max_tokens":
+            return Ending.TRUNCATED, ""
+        case "model_length":
+            # The context was full before the answer began, or in the middle of it.
+            return (Ending.TRUNCATED, "") if answered else (Ending.OVERFLOWED, clip(text or "the context is full"))
+        case "content_filter":
+            words = clip(text or output.error or "the provider's filter withheld the answer")
+            return Ending.REFUSED, words
+        case _:
+            return Ending.SUBMITTED, ""
+
+
+def overflow_of(error: BaseException) -> str | None:
+    """The message of an error that says that the prompt does not fit the model's context, or None."""
+    text = str(error)
+    return clip(text) if status_of(error) in (400, 413, None) and _OVERFLOW.search(text) else None
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status that an error carries, or None when there was no response."""
+    status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) else None
+
+
+def output_of(reply: Reply, usage: TokenUsage | None) -> ModelOutput:
+    """A stored reply as a provider would return it, so that a log made later holds it like any other."""
+    text = reply.ending_detail or reply.text
+    content: list[Content] = [ContentReasoning(reasoning=reply.reasoning)] if reply.reasoning else []
+    message = ChatMessageAssistant(content=[*content, ContentText(text=text)] if content else text, model=reply.model)
+    output = ModelOutput.from_message(message, stop_reason=_STOPS.get(reply.ending, "stop"))
+    output.model = reply.model
+    output.usage = None if usage is None else model_usage_of(usage)
+    output.metadata = {"from_journal": True}
+    return output
+
+
+def usage_of(usage: ModelUsage) -> TokenUsage:
+    """Counts as the provider reported them."""
+    return TokenUsage(
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.input_tokens_cache_read or 0,
+        cache_write_tokens=usage.input_tokens_cache_write or 0,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens or 0,
+    )
+
+
+def model_usage_of(usage: TokenUsage) -> ModelUsage:
+    """Counts in Inspect's terms."""
+    return ModelUsage(
+        input_tokens=usage.input_tokens,
+        input_tokens_cache_read=usage.cache_read_tokens or None,
+        input_tokens_cache_write=usage.cache_write_tokens or None,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens or None,
+        total_tokens=usage.total,
+    )
+
+
+def attempt_of(reply: Reply, *, problem_id: str, sample: int, lead: str, model: str) -> Attempt:
+    """A reply as what is graded."""
+    return Attempt(
+        problem_id=problem_id,
+        sample=sample,
+        solution=None,
+        raw_text=reply.text,
+        prefill=lead,
+        model=model,
+        ending=reply.ending,
+        ending_detail=reply.ending_detail,
+    )
+
+
+def clip(text: str) -> str:
+    """Foreign words in one line, fit for a table."""
+    line = " ".join(text.split())
+    return line if len(line) <= _DETAIL_CHARACTERS else line[: _DETAIL_CHARACTERS - 1] + "…"
