@@ -305,6 +305,12 @@ except locale.Error:
 def task_func(x):
     return x
 
+## names of a star import below
+def task_func(x):
+    return floor(x)
+
+from math import *
+
 ## names looked up by text
 def plus(x): return x
 def minus(x): return -x

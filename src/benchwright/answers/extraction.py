@@ -10,35 +10,27 @@ blocks where it needs them, what the entry point needs is kept (`benchwright.ans
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from benchwright.answers.candidates import DOES_NOT_PARSE, UNPARSED, Candidate, Candidates, begins_with_code
+from benchwright.answers.cutting import without_outer_blank_lines
 from benchwright.answers.fences import Language, Segment, fence_at_end, segments, without_fence_lines
 from benchwright.answers.lexing import StringFinder, strings_of_code
 from benchwright.answers.parsing import BoundedParser
 from benchwright.answers.reasoning import unwrapped, visible
-from benchwright.answers.regions import at_prompts, code_in, within_lines, without_margin
+from benchwright.answers.regions import code_in, without_margin
 from benchwright.answers.scopes import names_of
 from benchwright.answers.selection import (
     Block,
     Selection,
     defines,
-    definition_end,
     is_main_guard,
     is_placeholder,
     select,
-    without_outer_blank_lines,
 )
-from benchwright.answers.wording import standing
 from benchwright.core.answers import CodeAnswer, NoAnswer
 from benchwright.core.verdicts import Reason
-
-MOST_PARSED = 250_000
-"""Characters parsed for one reply, all attempts together: at up to 2 µs each that bounds its time, and a real reply
-needs a tenth of it.  Code beyond that is handed on as it stands."""
-
-LONGEST_PARSED = 60_000
-"""Longest text that is parsed in one piece; the longest of 2,000 real answers has 6,800 characters."""
 
 _ROUNDS = 4
 """How often selection is repeated on its own result; a round that drops nothing ends it."""
@@ -47,21 +39,8 @@ _MOST_LENDERS = 20
 """Other blocks that may lend names to the chosen one."""
 
 _REASONED = "the reasoning was removed"
-_UNPARSED, _NO_ENTRY_POINT = "unparsed", "no-entry-point"
+_NO_ENTRY_POINT = "no-entry-point"
 _CODE_OR_TAG = re.compile(r"^[ \t]*+(?:def|class|import|from|async|@|[<\[◁])", re.MULTILINE)
-_BEGUN = re.compile(r"^(?:(?:async[ ]++)?(?:def|class)[ ]++(\w+)|(\w+)[ ]*+(?::[^=\n]*+)?=(?!=))", re.MULTILINE)
-_SIMPLE = (
-    ast.Expr,
-    ast.Assign,
-    ast.AugAssign,
-    ast.AnnAssign,
-    ast.Import,
-    ast.ImportFrom,
-    ast.Assert,
-    ast.Delete,
-    ast.Pass,
-)
-_CODE_START = re.compile(r"\s*+(?:#|@|(?:async|def|class|import|from|if|try|with|for)\b|\w[\w.]*+[ ]*+[=(]|'''|\"\"\")")
 
 
 def extract(text: str, *, entry_point: str, prefill: str = "", cut: bool = False) -> CodeAnswer | NoAnswer:
@@ -69,11 +48,11 @@ def extract(text: str, *, entry_point: str, prefill: str = "", cut: bool = False
 
     ``prefill`` was written on the model's behalf and its text goes on from there.  ``cut`` says that the limit of
     tokens ended the text; it is graded then only if the answer was complete before.  No text makes it raise, and
-    the code it gives is given again for that code.
+    code that it gives and that parses is given again for that code.
     """
-    parser = BoundedParser(MOST_PARSED)
+    parser = BoundedParser()
     answer = _Extraction(parser, entry_point, cut=cut).answer(_newlines(prefill + text), _newlines(prefill))
-    if isinstance(answer, CodeAnswer) and answer.strategy in {_UNPARSED, _NO_ENTRY_POINT}:
+    if isinstance(answer, CodeAnswer) and answer.strategy in {UNPARSED, _NO_ENTRY_POINT}:
         # What was handed on as it stands may itself hold fences or tags.
         again = _Extraction(parser, entry_point, cut=False).answer(answer.code, "")
         if isinstance(again, CodeAnswer) and again.code != answer.code:
@@ -88,7 +67,7 @@ def as_written(text: str, *, prefill: str = "") -> CodeAnswer | NoAnswer:
     """
     prefill, text = _newlines(prefill), _newlines(text)
     lead = "" if fence_at_end(prefill) or not _CODE_OR_TAG.search(prefill) else prefill
-    parser = BoundedParser(MOST_PARSED)
+    parser = BoundedParser()
     seen = visible(lead + text, _finder(parser, cut=False))
     if seen.unfinished is not None:
         return _unfinished(seen.unfinished)
@@ -99,10 +78,7 @@ def as_written(text: str, *, prefill: str = "") -> CodeAnswer | NoAnswer:
 
 
 def _finder(parser: BoundedParser, *, cut: bool) -> StringFinder:
-    def parses(code: str) -> bool:
-        return len(code) <= LONGEST_PARSED and parser.tree(code) is not None
-
-    return partial(strings_of_code, parses=parses, cut=cut)
+    return partial(strings_of_code, parses=lambda code: parser.tree(code) is not None, cut=cut)
 
 
 def _newlines(text: str) -> str:
@@ -114,25 +90,6 @@ def _unfinished(tag: str) -> NoAnswer:
     return NoAnswer(reason=Reason.TRUNCATED, detail=f"the reasoning that {tag} opens was never closed")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidate:
-    """Code that defines the entry point, and may be the answer."""
-
-    code: str
-    tree: ast.Module | None
-    strategy: str
-    number: int
-    """Number of its segment."""
-    complete: bool
-    """Whether it was written to its end even if the reply was cut."""
-    standing: int = 0
-    """What the words before it make of it."""
-    notes: tuple[str, ...] = ()
-
-
-_Numbered = Sequence[tuple[int, Segment]]
-
-
 class _Extraction:
     """One reply on its way to an answer."""
 
@@ -142,14 +99,12 @@ class _Extraction:
         self._cut = cut
         self._strings = _finder(parser, cut=cut)
         self._notes: list[str] = []
-        name = re.escape(entry_point)
-        self._defining = re.compile(rf"\b(?:def|class)[ \t]++{name}\b|\b{name}\b[^\n=]{{0,200}}+=(?!=)")
+        self._candidates = Candidates(parser, entry_point, cut=cut)
 
     def answer(self, whole: str, prefill: str) -> CodeAnswer | NoAnswer:
-        program = self._tree(whole)
+        program = self._parser.tree(whole)
         if program is not None and defines(program, self._entry):
-            part = Segment(text=whole, fenced=False, closed=False)
-            return self._choose([part], [self._whole([(0, part)], "program")])
+            return self._choose([], [self._candidates.program(whole)])
         text = whole
         continued = self._continues(prefill)
         if not continued:
@@ -162,18 +117,20 @@ class _Extraction:
         if not text.strip():
             return self._nothing(Reason.EMPTY, "the reply has no visible text")
         parts = segments(text, self._strings)
-        return self._choose(parts, self._ways(parts, continued=continued))
+        return self._choose(parts, self._candidates.ways(parts, continued=continued))
 
     def _continues(self, prefill: str) -> bool:
         """Whether the reply goes on with a program: the prefill begins a definition and opens no fence before."""
         begun = re.search(rf"^(?:async[ ]+def|def|class)[ ]+{re.escape(self._entry)}\b", prefill, re.MULTILINE)
         return begun is not None and "```" not in prefill[: begun.start()] and "~~~" not in prefill[: begun.start()]
 
-    def _choose(self, parts: Sequence[Segment], ways: Iterable[Iterable[_Candidate]]) -> CodeAnswer | NoAnswer:
+    def _choose(self, parts: Sequence[Segment], ways: Iterable[Iterable[Candidate]]) -> CodeAnswer | NoAnswer:
         """The answer from the first of the ways to read the reply that gives any."""
-        placeholders: list[_Candidate] = []
+        placeholders: list[Candidate] = []
         for way in ways:
             found = [candidate for candidate in way if candidate.complete or not self._cut]
+            seen = {item.number for item in placeholders}
+            found = [item for item in found if item.number not in seen]
             real = [item for item in found if item.tree is None or not is_placeholder(item.tree, self._entry)]
             if real:
                 return self._finish(real, parts)
@@ -184,118 +141,7 @@ class _Extraction:
             return self._nothing(Reason.TRUNCATED, "")
         return self._without_entry_point(parts)
 
-    def _ways(self, parts: Sequence[Segment], *, continued: bool) -> Iterator[Iterable[_Candidate]]:
-        """Ways to read the reply, the surest first."""
-        named = [(number, part) for number, part in enumerate(parts) if self._defining.search(part.text)]
-        plain = [(number, part) for number, part in named if not part.fenced]
-        fenced = [(number, part) for number, part in named if part.fenced and part.language is not Language.OTHER]
-        foreign = [(number, part) for number, part in named if part.language is Language.OTHER]
-        if continued:
-            first = [(number, part) for number, part in plain if number == 0]
-            yield self._whole(first, "continuation")
-            yield self._found(first, "continuation")
-        yield self._whole([*plain, *fenced], "fenced")
-        yield self._found(fenced, "fenced")
-        yield self._found(plain, "unfenced")
-        yield self._whole(foreign, "foreign-fence")
-        yield self._found([(number, replace(part, text=at_prompts(part.text))) for number, part in named], "prompts")
-        yield self._found([(number, replace(part, text=within_lines(part.text))) for number, part in plain], "unfenced")
-        yield self._unparsed([*plain, *fenced])
-
-    def _whole(self, parts: _Numbered, strategy: str) -> Iterator[_Candidate]:
-        """Segments that parse as they are."""
-        for number, part in sorted(parts, key=lambda numbered: numbered[0], reverse=True):
-            for code in dict.fromkeys((part.text, without_margin(part.text))):
-                tree = self._tree(code)
-                if tree is not None and defines(tree, self._entry):
-                    note = ("the block is marked as another language",) if part.language is Language.OTHER else ()
-                    yield self._candidate(part, number, code, tree, strategy=strategy, notes=note)
-                    break
-
-    def _found(self, parts: _Numbered, strategy: str) -> Iterator[_Candidate]:
-        """Code among other text."""
-        for number, part in reversed(parts):
-            if len(part.text) > LONGEST_PARSED and _CODE_START.match(part.text):
-                continue  # a long program, of which a search would give pieces only
-            region = code_in(part.text, self._parser, trim=not self._cut and not part.closed)
-            tree = self._tree(region.code) if region else None
-            if region is None or tree is None or not defines(tree, self._entry):
-                continue
-            notes = [f"lines that are no Python were left out: {region.dropped}"] if region.dropped else []
-            if region.trimmed:
-                notes.append(f"of these, at the end of a statement that breaks off: {region.trimmed}")
-            yield self._candidate(
-                part, number, region.code, tree, strategy=strategy, rest=region.rest, notes=tuple(notes)
-            )
-
-    def _candidate(
-        self,
-        part: Segment,
-        number: int,
-        code: str,
-        tree: ast.Module,
-        *,
-        strategy: str,
-        rest: str = "",
-        notes: tuple[str, ...] = (),
-    ) -> _Candidate:
-        complete = True
-        if self._cut and not part.closed:
-            code, tree, rest = self._without_unfinished(code, tree, rest)
-            complete = self._is_complete(code, tree, rest)
-        return _Candidate(
-            code=code,
-            tree=tree,
-            strategy=strategy,
-            number=number,
-            complete=complete,
-            standing=standing(part.words, code),
-            notes=notes,
-        )
-
-    def _without_unfinished(self, code: str, tree: ast.Module, rest: str) -> tuple[str, ast.Module, str]:
-        """The code and its tree without a last statement that the cut may have shortened, which joins the rest."""
-        last = tree.body[-1]
-        if rest.strip() or (code.endswith("\n") and isinstance(last, _SIMPLE)):
-            return code, tree, rest
-        lines = code.split("\n")
-        start = min([last.lineno, *(node.lineno for node in getattr(last, "decorator_list", ()))]) - 1
-        shorter = "\n".join(lines[:start])
-        shorter_tree = self._tree(shorter)
-        if shorter_tree is None:  # it shares its line with another one
-            return code, tree, rest
-        return shorter, shorter_tree, "\n".join(lines[start:])
-
-    def _is_complete(self, code: str, tree: ast.Module, rest: str) -> bool:
-        """Whether the definition ends before the code or the rest does, and the rest begins nothing that it needs."""
-        if not defines(tree, self._entry):
-            return False
-        below = code.split("\n")[definition_end(tree, self._entry) :]
-        if not rest.strip() and not any(line.strip() for line in below):
-            return False
-        begun = [name for match in _BEGUN.finditer(rest) for name in match.groups() if name]
-        missing = select([Block(code=code, tree=tree)], self._entry).missing
-        return not any(
-            name == other or (rest.endswith(other) and name.startswith(other)) for name in missing for other in begun
-        )
-
-    def _unparsed(self, parts: _Numbered) -> Iterator[_Candidate]:
-        """Text that names the entry point as definitions do, although it does not parse here."""
-        for number, part in reversed(parts):
-            if part.fenced or _CODE_START.match(part.text):
-                yield _Candidate(
-                    code=part.text,
-                    tree=None,
-                    strategy=_UNPARSED,
-                    number=number,
-                    complete=part.closed,
-                    standing=standing(part.words, part.text),
-                    notes=("the code does not parse",)
-                    if len(part.text) <= LONGEST_PARSED
-                    else ("the code is too long to be parsed and is taken as it stands",),
-                )
-
-    def _finish(self, candidates: Sequence[_Candidate], parts: Sequence[Segment]) -> CodeAnswer:
+    def _finish(self, candidates: Sequence[Candidate], parts: Sequence[Segment]) -> CodeAnswer:
         """The best candidate, with what it needs of other blocks and without what it does not need."""
         best = max(candidates, key=lambda candidate: (candidate.standing, candidate.number))
         last = max(candidate.number for candidate in candidates)
@@ -315,7 +161,7 @@ class _Extraction:
             if not selection.dropped and joined == 1:
                 code = selection.code
                 break
-            tree = self._tree(selection.code)
+            tree = self._parser.tree(selection.code)
             if tree is None or not defines(tree, self._entry):
                 break  # never seen; the code as it was is right in any case
             code, joined = selection.code, 1
@@ -333,7 +179,7 @@ class _Extraction:
         selection = select([chosen], self._entry)
         if not selection.missing:
             return selection, 1
-        lenders = list(self._lenders(parts, [*range(number - 1, -1, -1), *range(number + 1, len(parts))]))
+        lenders = list(self._lenders(parts, number))
         lent: dict[int, Block] = {}
         while selection.missing and len(lent) < _MOST_LENDERS:
             missing = selection.missing
@@ -344,39 +190,40 @@ class _Extraction:
             selection = select([*(lent[key] for key in sorted(lent)), chosen], self._entry)
         return selection, len(lent) + 1
 
-    def _lenders(self, parts: Sequence[Segment], order: Sequence[int]) -> Iterator[tuple[int, Block, frozenset[str]]]:
-        """Other fenced blocks that parse, with the names they bind."""
-        for key in order:
+    def _lenders(self, parts: Sequence[Segment], chosen: int) -> Iterator[tuple[int, Block, frozenset[str]]]:
+        """Other fenced blocks that parse, with the names they bind: those before the chosen one from it backwards,
+        then those after it."""
+        for key in [*range(chosen - 1, -1, -1), *range(chosen + 1, len(parts))]:
             part = parts[key]
-            tree = self._tree(part.text) if part.fenced and part.language is not Language.OTHER else None
+            tree = self._parser.tree(part.text) if part.fenced and part.language is not Language.OTHER else None
             if tree is not None:
                 nodes = [node for node in tree.body if not is_main_guard(node)]
                 binds = frozenset().union(*(names_of(node).binds for node in nodes))
-                yield key, Block(code=part.text, tree=tree, helper=True), binds
+                yield key, Block(code=part.text, tree=tree, helper=True, earlier=key < chosen), binds
 
     def _without_entry_point(self, parts: Sequence[Segment]) -> CodeAnswer | NoAnswer:
         """The nearest thing to code in a reply that does not define the entry point."""
-        found: list[tuple[int, str]] = []
-        for part in parts:
-            if part.fenced and part.language is not Language.OTHER:
-                tree = self._tree(part.text)
-                if tree is not None and _is_code(tree):
-                    found.append((len(part.text), part.text))
+        blocks = [part.text for part in parts if part.fenced and part.language is not Language.OTHER]
+        found = self._code_among(without_margin(text) for text in blocks)
         if not found:
-            for part in parts:
-                region = None if part.fenced else code_in(part.text, self._parser, trim=False)
-                tree = self._tree(region.code) if region else None
-                if region is not None and tree is not None and _is_code(tree):
-                    found.append((len(region.code), region.code))
+            regions = [code_in(part.text, self._parser) for part in parts if not part.fenced]
+            found = self._code_among(region.code for region in regions if region is not None)
         if found:
-            code = max(found)[1]
-            return self._given(
-                without_outer_blank_lines(code), _NO_ENTRY_POINT, f"the code does not define {self._entry}"
-            )
-        marked = [part.text for part in parts if part.fenced and part.language is Language.PYTHON and part.text.strip()]
-        if marked:
-            return self._given(without_outer_blank_lines(marked[-1]), _UNPARSED, "the code does not parse")
+            code, tree = max(found, key=lambda item: len(item[0]))
+            body = any(isinstance(node, ast.Return) for node in tree.body)
+            why = ": it seems to be the body of a function without its first line" if body else ""
+            note = f"the code does not define {self._entry}{why}"
+            return self._given(without_outer_blank_lines(code), _NO_ENTRY_POINT, note)
+        marked = [part.text for part in parts if not part.fenced or part.language is Language.PYTHON]
+        begun = [text for text in marked if begins_with_code(text)]
+        if begun:
+            return self._given(without_outer_blank_lines(begun[-1]), UNPARSED, DOES_NOT_PARSE)
         return self._nothing(Reason.NO_CODE, "the reply holds no Python code")
+
+    def _code_among(self, texts: Iterable[str]) -> list[tuple[str, ast.Module]]:
+        """Those texts that parse and hold a statement that prose does not happen to be."""
+        parsed = [(text, self._parser.tree(text)) for text in texts]
+        return [(text, tree) for text, tree in parsed if tree is not None and any(map(_is_code, tree.body))]
 
     def _given(self, code: str, strategy: str, *notes: str) -> CodeAnswer:
         return CodeAnswer(code=code, strategy=strategy, notes=(*self._notes, *notes))
@@ -386,15 +233,9 @@ class _Extraction:
             return NoAnswer(reason=Reason.TRUNCATED, detail=f"the reply was cut off before {self._entry} was complete")
         return NoAnswer(reason=reason, detail=detail)
 
-    def _tree(self, code: str) -> ast.Module | None:
-        return self._parser.tree(code) if len(code) <= LONGEST_PARSED else None
 
-
-def _is_code(tree: ast.Module) -> bool:
-    """Whether a module holds a statement that prose does not happen to be."""
-    return any(
-        isinstance(node.value, ast.Call)
-        if isinstance(node, ast.Expr)
-        else not isinstance(node, ast.AnnAssign) or node.value is not None
-        for node in tree.body
-    )
+def _is_code(node: ast.stmt) -> bool:
+    """Whether a statement is none that prose can happen to be, such as a name or ``Note: text``."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Call)
+    return not isinstance(node, ast.AnnAssign) or node.value is not None

@@ -124,9 +124,9 @@ def _fence(line: str, start: int, text_length: int) -> Fence | None:
             after = ""
         return Fence(start=start, end=end, mark=mark, info=info, lead=lead, after=after)
     match = _AT_END.match(line)
-    if match is None or match[2] in match[1]:
-        return None
-    return Fence(start=start, end=end, mark=match[2], info=match[3] or "", lead="", before=match[1])
+    if match is None or match[2] in match[1] or match[1].rstrip().endswith("#"):
+        return None  # the end of code within the line, or a comment
+    return Fence(start=start, end=end, mark=match[2], info=match[3] or "", lead="", before=match[1].rstrip())
 
 
 def without_fence_lines(text: str) -> str:
@@ -164,8 +164,8 @@ def segments(text: str, strings: StringFinder) -> list[Segment]:
 def fences_outside_strings(text: str, strings: StringFinder) -> list[Fence]:
     """The fences of a text that are not within a triple-quoted string of code that parses."""
     found = fences(text)
-    within = strings(text, [fence.start for fence in found])
-    return [fence for fence in found if not within.cover(fence.start)]
+    within = strings(text, [fence.position for fence in found])
+    return [fence for fence in found if not within.cover(fence.position)]
 
 
 def _block(body: str, opening: Fence, words: str, *, closed: bool) -> Segment:
@@ -179,7 +179,8 @@ def _without_lead(text: str, lead: str) -> str:
     if ">" in lead:
         return re.sub(r"^[ \t]{0,9}>[ ]?", "", text, flags=re.MULTILINE)
     columns = len(lead.expandtabs(4))
-    return re.sub(rf"^[ \t]{{1,{columns}}}", "", text, flags=re.MULTILINE) if columns else text
+    tabs = max(1, columns // 4)
+    return re.sub(rf"^(?:\t{{1,{tabs}}}|[ ]{{1,{columns}}})", "", text, flags=re.MULTILINE) if columns else text
 
 
 def fence_at_end(text: str) -> Fence | None:

@@ -7,11 +7,6 @@ import warnings
 class ParseFailure(Exception):
     """The text is not Python that this host can parse.  Handled by the callers in this package."""
 
-    def __init__(self, message: str, *, line: int | None = None) -> None:
-        super().__init__(message)
-        self.line = line
-        """Number of the line the parser names, from 1; None when it names none."""
-
 
 def parse(code: str) -> ast.Module:
     """The syntax tree of a module; raises `ParseFailure` whatever the reason that there is none."""
@@ -22,42 +17,35 @@ def parse(code: str) -> ast.Module:
             return ast.parse(code)
         # ValueError: NUL bytes before Python 3.12, lone surrogates; the other two: nesting beyond the parser.
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            line = error.lineno if isinstance(error, SyntaxError) else None
-            raise ParseFailure(f"{type(error).__name__}: {error}", line=line) from error
+            raise ParseFailure(f"{type(error).__name__}: {error}") from error
+
+
+MOST_PARSED = 250_000
+"""Characters parsed for one reply, all attempts together: CPython takes up to 2 µs for each, so this bounds the time,
+and a real reply needs a tenth of it."""
+
+LONGEST_PARSED = 60_000
+"""Longest text that is parsed in one piece; the longest of 2,000 real answers has 6,800 characters."""
 
 
 class BoundedParser:
-    """Parses pieces of one reply until a number of characters is used up; the same piece is parsed once.
+    """Parses pieces of one reply, each once, within `MOST_PARSED` and `LONGEST_PARSED`."""
 
-    CPython parses at up to 2 µs per character, so the number bounds the time that a reply can take.
-    """
-
-    def __init__(self, characters: int) -> None:
-        self.remaining = characters
+    def __init__(self) -> None:
+        self.remaining = MOST_PARSED
         """Characters that may still be parsed."""
-        self._known: dict[str, ast.Module | ParseFailure] = {}
+        self._known: dict[str, ast.Module | None] = {}
 
     def tree(self, code: str) -> ast.Module | None:
-        """The syntax tree, or None when there is none or the characters are used up."""
-        outcome = self._outcome(code)
-        return outcome if isinstance(outcome, ast.Module) else None
-
-    def failing_line(self, code: str) -> int | None:
-        """Line at which the code stops being Python, as the parser says; None when it does not say."""
-        outcome = self._outcome(code)
-        return outcome.line if isinstance(outcome, ParseFailure) else None
-
-    def _outcome(self, code: str) -> ast.Module | ParseFailure:
-        known = self._known.get(code)
-        if known is not None:
-            return known
-        if len(code) > self.remaining:
-            return ParseFailure("there is more text than is parsed")
-        self.remaining -= len(code)
-        outcome: ast.Module | ParseFailure
-        try:
-            outcome = parse(code)
-        except ParseFailure as failure:
-            outcome = failure
-        self._known[code] = outcome
-        return outcome
+        """The syntax tree, or None when there is none or the text is too long."""
+        if len(code) > LONGEST_PARSED:
+            return None
+        if code not in self._known:
+            if len(code) > self.remaining:
+                return None
+            self.remaining -= len(code)
+            try:
+                self._known[code] = parse(code)
+            except ParseFailure:
+                self._known[code] = None
+        return self._known[code]

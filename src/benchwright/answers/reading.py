@@ -55,24 +55,23 @@ def answer_of(attempt: Attempt, *, entry_point: str | None = None, as_written: b
 
 
 def _answer(attempt: Attempt, entry_point: str | None, *, as_written: bool, cut: NoAnswer | None) -> Answer:
-    raw_text = attempt.raw_text
-    extracted: Answer | None = None
-    if raw_text is not None and (cut is not None or (attempt.solution is None and not as_written)):
-        if entry_point is None:
-            if cut is not None:
-                return cut
-            raise ValueError(
-                "answer_of() needs the entry point to find the code in a raw text: answer_of(attempt, "
-                "entry_point=problem.entry_point)"
-            )
-        extracted = extraction.extract(raw_text, entry_point=entry_point, prefill=attempt.prefill, cut=cut is not None)
-        if cut is not None and isinstance(extracted, NoAnswer):
-            return extracted
+    raw_text, prefill = attempt.raw_text, attempt.prefill
+    wanted = cut is not None or (attempt.solution is None and not as_written)
+    found: Answer | None = None
+    if raw_text is not None and entry_point is not None and wanted:
+        found = extraction.extract(raw_text, entry_point=entry_point, prefill=prefill, cut=cut is not None)
+    if cut is not None and not isinstance(found, CodeAnswer):
+        return found or cut
     if as_written and raw_text is not None:
-        return extraction.as_written(raw_text, prefill=attempt.prefill)
-    if attempt.solution is None and extracted is not None:
-        return extracted
-    return _solution(attempt.solution)
+        return extraction.as_written(raw_text, prefill=prefill)
+    if attempt.solution is not None or raw_text is None:
+        return _solution(attempt.solution)
+    if found is None:
+        raise ValueError(
+            "To find the code in a raw text answer_of() needs the entry point: "
+            "answer_of(attempt, entry_point=problem.entry_point)"
+        )
+    return found
 
 
 def _solution(code: str | None) -> Answer:

@@ -4,8 +4,8 @@ Rules, in order:
 
 * A tag counts only where it is written as a tag.  It does not count between quotes or backticks on its line, nor
   in a string or comment of a fenced block.  An opening tag counts at the beginning or end of a line outside
-  fences; a closing one anywhere outside quotes, but not in the middle of an indented line unless its section is
-  open.
+  fences; a closing one anywhere outside quotes, but not in the middle or the comment of an indented line unless
+  its section is open.
 * A section goes from its opening tag to the first closing tag of the same style that follows.
 * A closing tag without an opening one (which was in the prompt, then) takes everything before it away.
 * A section that is never closed was cut off: nothing of such a reply is visible.
@@ -16,6 +16,7 @@ Rules, in order:
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from benchwright.answers.fences import Fence, Language, fences_outside_strings
 from benchwright.answers.lexing import StringFinder, hidden
@@ -58,6 +59,7 @@ _END_OF_MESSAGE = re.compile(r"<\|(?:end|return|start|call)\|>")
 # What is left of channels when special tokens are dropped on decoding.
 _BARE_CHANNEL = re.compile(r"\s*+(?:assistant)?analysis(?=[A-Z][a-z']*+[ ][a-z])")
 _BARE_FINAL = "assistantfinal"
+_CHANNEL = "channel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +84,15 @@ class _Tag:
 
 def visible(text: str, strings: StringFinder) -> Visible:
     """The reply without its reasoning and without what follows an end mark."""
-    text = _without_end_marks(text)
+    text = _without_end_marks(text, strings)
     if _BARE_CHANNEL.match(text):
         _, final, rest = text.rpartition(_BARE_FINAL)
         return Visible(text=rest, reasoned=True) if final else Visible(text="", unfinished="analysis", reasoned=True)
     tags = _tags(text, _REASONING, strings)
     if not tags:
         return Visible(text=text)
+    if any(tag.style == _CHANNEL for tag in tags):
+        return _final_message(text, [tag for tag in tags if tag.style == _CHANNEL])
     kept: list[str] = []
     opened: set[str] = set()
     section: _Tag | None = None
@@ -101,16 +105,21 @@ def visible(text: str, strings: StringFinder) -> Visible:
                 section = tag
         elif section is not None and section.style == tag.style:
             section, position = None, tag.end
-            if tag.style == "channel":
-                kept = []  # what stands before the first channel names the speaker
         elif section is None or tag.style not in opened:
             kept, section, position = [], None, tag.end
     if section is None:
-        rest = text[position:]
-        kept.append(_END_OF_MESSAGE.split(rest, maxsplit=1)[0] if "channel" in opened else rest)
+        kept.append(text[position:])
     elif text[section.end :].strip() or not "".join(kept).strip():
         return Visible(text="", unfinished=section.text, reasoned=True)
     return Visible(text="\n".join(piece for piece in kept if piece.strip()), reasoned=True)
+
+
+def _final_message(text: str, channels: Sequence[_Tag]) -> Visible:
+    """The last message on the channel ``final``, which is the only one that is shown."""
+    finals = [tag for tag in channels if not tag.opens]
+    if not finals:
+        return Visible(text="", unfinished=channels[0].text, reasoned=True)
+    return Visible(text=_END_OF_MESSAGE.split(text[finals[-1].end :], maxsplit=1)[0], reasoned=True)
 
 
 def unwrapped(text: str, entry_point: str, strings: StringFinder) -> str:
@@ -133,15 +142,19 @@ def unwrapped(text: str, entry_point: str, strings: StringFinder) -> str:
     return chosen if chosen is not None else "\n".join(pieces)
 
 
-def _without_end_marks(text: str) -> str:
+def _without_end_marks(text: str, strings: StringFinder) -> str:
+    """The text up to the first end mark that begins a line outside of code's strings, and without those at its end."""
     stripped = text.rstrip()
     for _ in range(_MOST_END_MARKS):
         mark = _LAST_MARK.search(stripped, max(0, len(stripped) - 40))
         if mark is None:
             break
         text = stripped = stripped[: mark.start()].rstrip()
-    turn = _END_OF_TURN.search(text) if "<|channel|>" not in text else None
-    return text[: turn.end(1)] if turn else text
+    if "<|channel|>" in text:
+        return text
+    turns = [match.end(1) for match in islice(_END_OF_TURN.finditer(text), MOST_TAGS)]
+    within = strings(text, turns)
+    return text[: next((turn for turn in turns if not within.cover(turn)), len(text))]
 
 
 def _tags(text: str, pattern: re.Pattern[str], strings: StringFinder) -> list[_Tag]:
@@ -168,7 +181,7 @@ def _tag(match: re.Match[str]) -> _Tag:
         or style == "final"
     )
     if groups.get("channel"):
-        style = "channel"
+        style = _CHANNEL
     elif match[0][0] != "<":
         style = match[0].strip("[]◁▷/") + match[0][0]
     elif match[0].startswith("<|"):
@@ -265,4 +278,5 @@ class _Outline:
             indented = before != "" and not before.strip() and tag.start != self._first
             return not indented and (not before.strip() or not after.strip())
         open_before = bool(self._found) and self._found[-1].opens and self._found[-1].style == tag.style
-        return open_before or not (before[:1].isspace() and before.strip() and after.strip())
+        in_code = before[:1].isspace() and before.strip() and (after.strip() or "#" in before)
+        return open_before or not in_code

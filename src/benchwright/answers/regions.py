@@ -20,18 +20,19 @@ that long, and both an answer before a long repetition and one behind it are fou
 _MOST_PIECES = 4_000
 """Likewise for pieces: each costs some 15 µs, however short."""
 
-_MOST_TRIMS = 12
-"""How often the end of a statement that breaks off is shortened: each time drops a header left without its body,
-and code is not nested deeper."""
-
 _CONTINUES = re.compile(r"(?:else|finally)[ ]*+:|(?:elif|except)\b[^\n]*+(?<=:)|[)\]}#]")
 _HEADER = re.compile(r"(?:@|(?:async|def|class|if|for|while|with|try|match)\b)")
 _FIRST_COLUMN = re.compile(r"^(?=\S)", re.MULTILINE)
 _MARGIN = re.compile(r"^([ \t]*+)\S", re.MULTILINE)
 _PROMPT = re.compile(r"^[ \t]*+(?:>>>|\.\.\.)(?:[ ]([^\n]*+))?$", re.MULTILINE)
-_INLINE_CODE = re.compile(r"(?<!`)(`{1,3}+)(?:python[ ]|py[ ])?([^`\n]++)\1(?!`)")
-_LATER_ON_A_LINE = re.compile(
-    r"^[^\n`]*?[ \t:.!]((?:async[ ]+)?(?:def|class|import|from)[ ]++\w[^\n]*+)$", re.MULTILINE
+_SHELL_LINE = re.compile(
+    r"^[ \t]*+(?:[!%]|(?:\$[ ])?(?:pip3?|conda|mamba|apt|apt-get|python3?[ ]-m[ ]pip)[ ]install\b)[^\n]*+(?:\n|\Z)",
+    re.MULTILINE,
+)
+_INLINE_CODE = re.compile(r"(?<!`)(`{1,3}+)(?:python[ ]|py[ ])?([^`\n]++)\1(?!`)[ \t]*+")
+# Prose, a colon and an import, with more code on the next line.
+_BEGINS_ON_A_LINE = re.compile(
+    r"^(?=\S)[^\n`#]*?:[ \t]++((?:import|from)[ ]++\w[^\n]*+\n)(?=(?:import|from|def|class|async)[ ]|@)", re.MULTILINE
 )
 
 
@@ -42,8 +43,6 @@ class Region:
     code: str
     dropped: int = 0
     """Lines that were left out, blank ones not counted."""
-    trimmed: int = 0
-    """Those of them that were cut from the end of a statement that breaks off."""
     rest: str = ""
     """The text that was left out behind the last statement."""
 
@@ -54,29 +53,18 @@ class _Piece:
     parses: bool
 
 
-def code_in(text: str, parser: BoundedParser, *, trim: bool) -> Region | None:
-    """All statements of a text that parse, in order, or None when there are none.
-
-    With ``trim``, a last statement that breaks off is kept as far as it parses.
-    """
+def code_in(text: str, parser: BoundedParser) -> Region | None:
+    """All statements of a text that parse, in order, or None when there are none."""
     if len(text) > LONGEST_SEARCHED:
         text = text[: LONGEST_SEARCHED // 2] + "\n" + text[-LONGEST_SEARCHED // 2 :]
-    pieces = list(_pieces(without_margin(text), parser, inner=False))
-    trimmed = 0
-    if trim and pieces and not pieces[-1].parses:
-        rest = _trimmed(pieces[-1].text, parser)
-        if rest:
-            trimmed = _lines(pieces[-1].text) - _lines(rest)
-            pieces[-1] = _Piece(text=rest, parses=True)
-    kept = [piece.text for piece in pieces if piece.parses]
-    if not any(text.strip() for text in kept):
+    pieces = list(_pieces(without_margin(_BEGINS_ON_A_LINE.sub(r"\1", text)), parser, inner=False))
+    kept = [number for number, piece in enumerate(pieces) if piece.parses]
+    if not any(pieces[number].text.strip() for number in kept):
         return None
-    last = max(number for number, piece in enumerate(pieces) if piece.parses)
     return Region(
-        code="".join(kept).strip("\n"),
-        dropped=sum(_lines(piece.text) for piece in pieces if not piece.parses) + trimmed,
-        trimmed=trimmed,
-        rest="".join(piece.text for piece in pieces[last + 1 :]),
+        code="".join(pieces[number].text for number in kept).strip("\n"),
+        dropped=sum(_lines(piece.text) for piece in pieces if not piece.parses),
+        rest="".join(piece.text for piece in pieces[kept[-1] + 1 :]),
     )
 
 
@@ -87,6 +75,11 @@ def without_margin(text: str) -> str:
     return re.sub(rf"^[ \t]{{1,{margin}}}", "", text, flags=re.MULTILINE) if margin else text
 
 
+def without_shell_lines(text: str) -> str:
+    """The text without lines that install something or speak to a notebook: ``!…``, ``%…``, ``pip install …``."""
+    return _SHELL_LINE.sub("", text)
+
+
 def at_prompts(text: str) -> str:
     """What was typed at the prompts ``>>>`` and ``...`` of a transcript; nothing when it is none."""
     if ">>>" not in text:
@@ -94,10 +87,15 @@ def at_prompts(text: str) -> str:
     return "\n".join(match[1] or "" for match in _PROMPT.finditer(text[:LONGEST_SEARCHED]))
 
 
-def within_lines(text: str) -> str:
-    """The text with code that stands within a line of prose, in backticks or behind a colon, on lines of its own."""
-    text = _INLINE_CODE.sub(r"\n\2\n", text[:LONGEST_SEARCHED])
-    return _LATER_ON_A_LINE.sub(r"\1", text)
+def within_lines(text: str, entry_point: str) -> str:
+    """The text with a definition of the entry point that stands within a line of prose on a line of its own.
+
+    In backticks it may be any code that names the entry point; otherwise ``def`` or ``class`` must say so.
+    """
+    name = re.escape(entry_point)
+    alone = rf"^[ \t]*+(?!async\b)[^\s`][^\n`]*?[ \t:.!]((?:(?:async[ ]+)?def|class)[ ]++{name}\b[^\n]*+)$"
+    text = re.sub(alone, r"\1", text[:LONGEST_SEARCHED], flags=re.MULTILINE)
+    return _INLINE_CODE.sub(lambda match: f"\n{match[2]}\n" if re.search(rf"\b{name}\b", match[2]) else match[0], text)
 
 
 def _lines(text: str) -> int:
@@ -148,19 +146,3 @@ def _statement_starts(text: str, lines: Sequence[int]) -> list[int]:
 def _cut(text: str, starts: Sequence[int]) -> list[str]:
     bounds = [0, *(start for start in starts if start), len(text)]
     return [piece for first, last in pairwise(bounds) if (piece := text[first:last])]
-
-
-def _trimmed(text: str, parser: BoundedParser) -> str:
-    """The longest beginning that parses, as far as the parser's own errors lead to it; empty when there is none."""
-    lines = text.rstrip().split("\n")
-    for _ in range(_MOST_TRIMS):
-        failing = parser.failing_line("\n".join(lines))
-        lines = lines[: min(failing - 1, len(lines) - 1)] if failing else lines[:-1]
-        while lines and not lines[-1].strip():
-            lines.pop()
-        shorter = "\n".join(lines)
-        if not shorter:
-            break
-        if parser.tree(shorter) is not None:
-            return shorter + "\n"
-    return ""

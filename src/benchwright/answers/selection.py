@@ -7,8 +7,8 @@ Kept, with what they need in turn:
 * imports before the entry point's definition, and statements made of imports (``try: import x``, ``if
   TYPE_CHECKING:``); later imports only when needed;
 * what changes a kept name: ``task_func.limit = 3``, ``TABLE["a"] = helper``, ``@registry.add`` over a function;
-* before the definition, statements that configure an imported module or call an own function to do so, such as
-  ``random.seed(42)`` or ``matplotlib.use("Agg")``.
+* before the definition, or before a later statement that is kept and evaluates something, what configures an imported
+  module or calls an own function to do so, such as ``random.seed(42)`` or ``matplotlib.use("Agg")``.
 
 Left out: everything else, and in any case ``if __name__ == "__main__":``, what calls the entry point for its own
 sake, and what prints, reads input, shows, runs or sleeps.  When kept code looks names up at run time (``globals``,
@@ -18,11 +18,12 @@ source with their comments; nothing is rewritten.
 
 import ast
 import builtins
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from benchwright.answers.cutting import joined_source, kept_source
 from benchwright.answers.scopes import Names, names_of
 
 _BUILTINS = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__builtins__"}
@@ -37,6 +38,12 @@ _SHOWS = frozenset(
 """Last names of calls that print, read, show, run something, wait, or look whether a library is there: what
 demonstrations and checks consist of."""
 
+_MOST_CALLED = 20
+"""Own functions that are looked into for what one statement calls."""
+
+_MOST_ALIASES = 10
+"""Other names of one object that are followed."""
+
 _Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _Import = (ast.Import, ast.ImportFrom)
 
@@ -49,6 +56,8 @@ class Block:
     tree: ast.Module
     helper: bool = False
     """Whether it only lends what the block with the entry point needs."""
+    earlier: bool = True
+    """Whether it stands before that block in the reply, or is that block; its imports then count as that block's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +122,16 @@ def is_placeholder(tree: ast.Module, name: str) -> bool:
     if not isinstance(last, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     body = [node for node in last.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
-    if all(isinstance(node, (ast.Pass, ast.Raise)) for node in body):
-        return not body or isinstance(body[0], ast.Pass) or "NotImplementedError" in ast.dump(body[0])
+    if all(isinstance(node, ast.Pass) or _is_refusal(node) for node in body):
+        return True
     return any(isinstance(node, ast.Expr) and _is_ellipsis(node.value) for node in last.body)
+
+
+def _is_refusal(node: ast.stmt) -> bool:
+    """Whether a statement is ``raise NotImplementedError``, with or without a message."""
+    raised = node.exc.func if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) else None
+    raised = node.exc if isinstance(node, ast.Raise) and raised is None else raised
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
 
 
 def _is_ellipsis(node: ast.expr) -> bool:
@@ -144,8 +160,10 @@ class _Selector:
         self._binders: dict[str, list[_Statement]] = defaultdict(list)
         self._users: dict[str, list[int]] = defaultdict(list)
         self._changers: dict[str, list[_Statement]] = defaultdict(list)
+        self._aliases: dict[str, set[str]] = defaultdict(set)
         self._imported: set[str] = set()
         self._own: set[str] = set()
+        self._shows = _SHOWS
         self._definition = -1
         self._kept: set[int] = set()
         self._needed: set[str] = set()
@@ -154,49 +172,67 @@ class _Selector:
 
     def _index(self) -> None:
         for statement in self._usable:
-            node, names = statement.node, statement.names
-            for name in names.binds:
+            for name in statement.names.binds:
                 self._binders[name].append(statement)
-                (self._imported if isinstance(node, _Import) else self._own).add(name)
-            if _defines(node, self._entry):
+                (self._imported if isinstance(statement.node, _Import) else self._own).add(name)
+            if _defines(statement.node, self._entry):
                 self._definition = statement.number
-            if not isinstance(node, (ast.Expr, ast.Assert)):
-                used = names.eager if isinstance(node, _Definition) else names.needs
-                others = () if not isinstance(node, _Definition) else names.needs - {node.name}
-                for name in {*used, *others}:
-                    self._users[name].append(statement.number)
+            if isinstance(statement.node, ast.Assign) and isinstance(statement.node.value, ast.Name):
+                self._aliases[statement.node.value.id] |= statement.names.binds
+        self._shows = _SHOWS - self._own
         for statement in self._usable:
+            node, names = statement.node, statement.names
+            if not isinstance(node, (ast.Expr, ast.Assert)) or not self._demonstrates(statement):
+                # A function that calls itself does not use an earlier one of its name.
+                later = names.needs - {node.name} if isinstance(node, _Definition) else names.needs
+                for name in names.eager | later:
+                    self._users[name].append(statement.number)
             for name in self._changed_by(statement):
                 self._changers[name].append(statement)
 
     def _changed_by(self, statement: _Statement) -> set[str]:
         names = statement.names
         changed = set(names.changes) | (names.passed if "setattr" in names.called else names.passed - {self._entry})
-        for function in self._functions_called(names):
+        for function in self._functions_called(statement):
             changed |= function.names.later_changes | function.names.later_binds
         return changed - names.binds
 
-    def _functions_called(self, names: Names) -> Iterable[_Statement]:
-        """The block's own functions that a statement calls, and those that they call."""
-        direct = [binder for name in names.calls for binder in self._definitions(name)]
-        for function in direct:
-            yield function
-            for name in function.names.later_called:
-                yield from self._definitions(name)
+    def _functions_called(self, statement: _Statement) -> list[_Statement]:
+        """The program's own functions that a statement calls, and those that they call in turn."""
+        found: dict[int, _Statement] = {}
+        pending = list(statement.names.calls)
+        while pending and len(found) < _MOST_CALLED:
+            function = self._definition_at(pending.pop(), statement.number)
+            if function is not None and function.number not in found:
+                found[function.number] = function
+                pending.extend(function.names.later_called)
+        return list(found.values())
 
-    def _definitions(self, name: str) -> list[_Statement]:
-        # The last one is what a call finds; a name defined a thousand times must not cost a thousand looks.
-        return [binder for binder in self._binders.get(name, ())[-1:] if isinstance(binder.node, _Definition)]
+    def _definition_at(self, name: str, number: int) -> _Statement | None:
+        """The function or class that a name stands for when a statement is executed."""
+        for _ in range(_MOST_ALIASES):
+            binders = self._binders.get(name, [])
+            before = bisect_left(binders, number, key=lambda binder: binder.number)
+            if not before:
+                return None
+            binder = binders[before - 1]
+            if isinstance(binder.node, _Definition):
+                return binder
+            if not (isinstance(binder.node, ast.Assign) and isinstance(binder.node.value, ast.Name)):
+                return None
+            name, number = binder.node.value.id, binder.number
+        return None
 
     def select(self) -> Selection:
         for statement in self._usable:
-            early = statement.number < self._definition and not statement.block.helper
+            early = statement.number < self._definition and statement.block.earlier
             if (early and _imports(statement.node)) or _is_future(statement.node):
                 self._keep(statement)
         self._need(self._entry)
         self._settle()
+        last = max(number for number in self._kept if self._matters_when(number))
         for statement in self._usable:
-            if statement.number < self._definition and not statement.block.helper and self._sets_up(statement):
+            if statement.number < last and not statement.block.helper and self._sets_up(statement):
                 self._keep(statement)
                 self._settle()
         if self._looks_names_up():
@@ -204,12 +240,30 @@ class _Selector:
                 if self._is_definition(statement):
                     self._keep(statement)
             self._settle()
-        kept = [statement for statement in self._statements if statement.number in self._kept]
-        bound = frozenset().union(*(statement.names.binds | statement.names.later_binds for statement in kept))
+        if self._missing():
+            for statement in self._usable:
+                if _is_star_import(statement.node):
+                    self._keep(statement)
         return Selection(
-            code=_source(self._blocks, self._statements, self._kept),
-            dropped=len(self._statements) - len(kept),
-            missing=frozenset(self._needed - bound - _BUILTINS),
+            code=joined_source([self._source(block) for block in self._blocks]),
+            dropped=len(self._statements) - len(self._kept),
+            missing=self._missing(),
+        )
+
+    def _matters_when(self, number: int) -> bool:
+        """Whether it matters what was executed before a statement: it is the definition, or evaluates something."""
+        plain = isinstance(self._statements[number].node, (*_Definition, *_Import))
+        return number == self._definition or not plain
+
+    def _source(self, block: Block) -> str:
+        own = [statement for statement in self._statements if statement.block is block]
+        nodes = [statement.node for statement in own]
+        return kept_source(block.code, nodes, [statement.number in self._kept for statement in own])
+
+    def _missing(self) -> frozenset[str]:
+        kept = [statement.names for statement in self._statements if statement.number in self._kept]
+        return frozenset(self._needed).difference(
+            _BUILTINS, *(names.binds for names in kept), *(names.later_binds for names in kept)
         )
 
     def _keep(self, statement: _Statement) -> None:
@@ -229,10 +283,20 @@ class _Selector:
             name = self._pending.pop()
             for statement in self._effective(name):
                 self._keep(statement)
-            if name in self._own:
-                for statement in self._changers.get(name, ()):
+            for alias in self._names_of_same(name):
+                for statement in self._changers.get(alias, ()):
                     if statement.number not in self._kept and not self._demonstrates(statement):
                         self._keep(statement)
+
+    def _names_of_same(self, name: str) -> set[str]:
+        """The name and others that the program gives to the same object, when it is the program's own."""
+        found = {name} & self._own
+        pending = list(found)
+        while pending and len(found) < _MOST_ALIASES:
+            further = self._aliases.get(pending.pop(), set()) - found
+            found |= further
+            pending.extend(further)
+        return found
 
     def _effective(self, name: str) -> Sequence[_Statement]:
         """The statements that bind a name, without those replaced before anyone used the name.
@@ -259,10 +323,10 @@ class _Selector:
         names = statement.names
         if self._entry in names.calls and not isinstance(statement.node, _Definition):
             return True
-        shown = _SHOWS - self._own
-        if names.called & shown:
+        if names.called & self._shows:
             return True
-        return any(function.names.later_called & (shown | {self._entry}) for function in self._functions_called(names))
+        shows = self._shows | {self._entry}
+        return any(function.names.later_called & shows for function in self._functions_called(statement))
 
     def _sets_up(self, statement: _Statement) -> bool:
         names = statement.names
@@ -271,13 +335,17 @@ class _Selector:
         roots = names.changes | names.calls
         if not any(name in self._imported or name in self._own or name == "setattr" for name in roots):
             return False
-        if any(self._is_variable(name) and not self._definitions(name) for name in names.changes):
+        if any(self._is_variable(name) and not self._is_defined(name) for name in names.changes):
             return False
         return all(name in self._needed or self._is_inert(name) for name in names.eager if self._is_variable(name))
 
     def _is_variable(self, name: str) -> bool:
         """Whether the name is bound by the program itself rather than by an import."""
         return name in self._own and name not in self._imported
+
+    def _is_defined(self, name: str) -> bool:
+        """Whether only functions and classes bind the name."""
+        return all(isinstance(binder.node, _Definition) for binder in self._binders[name])
 
     def _is_inert(self, name: str) -> bool:
         """Whether only definitions and plain values bind the name."""
@@ -295,7 +363,8 @@ class _Selector:
     def _is_definition(self, statement: _Statement) -> bool:
         node = statement.node
         if isinstance(node, ast.ClassDef):
-            return not any(base.split(".")[-1].endswith("TestCase") for base in map(ast.unparse, node.bases))
+            names = (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases)
+            return not any(name.endswith("TestCase") for name in names)
         if isinstance(node, _Definition):
             return True
         above = statement.number < self._definition
@@ -363,88 +432,9 @@ def _imports_name(node: ast.stmt, name: str) -> bool:
     return isinstance(node, _Import) and [alias.asname or alias.name for alias in node.names] == [name]
 
 
+def _is_star_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+
+
 def _is_future(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
-
-
-def _source(blocks: Sequence[Block], statements: Sequence[_Statement], kept: Set[int]) -> str:
-    """The text of the kept statements with the comments above and beside them."""
-    parts: list[str] = []
-    for block in blocks:
-        own = [statement for statement in statements if statement.block is block]
-        if all(statement.number in kept for statement in own):
-            parts.append(without_outer_blank_lines(block.code))
-        else:
-            parts.append(without_outer_blank_lines("\n".join(_kept_lines(block.code, own, kept))))
-    if len(parts) == 1:
-        return parts[0]
-    return _future_first("\n\n\n".join(part for part in parts if part))
-
-
-def _future_first(code: str) -> str:
-    """The code of joined blocks with its ``from __future__`` lines at the top, where Python wants them."""
-    lines = code.split("\n")
-    future = [line for line in lines if line.startswith("from __future__ import ")]
-    return "\n".join([*dict.fromkeys(future), *(line for line in lines if line not in future)]) if future else code
-
-
-def _kept_lines(code: str, statements: Sequence[_Statement], kept: Set[int]) -> Iterator[str]:
-    lines = code.split("\n")
-    position = 0
-    clean = True  # whether everything since the last kept line was kept, blank lines and comments included
-    for group in _groups(statements):
-        first, last = _first_line(group[0].node) - 1, group[-1].node.end_lineno or 0
-        chosen = [statement for statement in group if statement.number in kept]
-        if chosen:
-            yield from lines[position:first] if clean else _heading(lines[position:first])
-        if len(chosen) == len(group):
-            yield from lines[first:last]
-        else:
-            for statement in chosen:
-                yield from _segment(lines, statement.node)
-        clean = len(chosen) == len(group)
-        position = last
-    if clean:
-        yield from lines[position:]
-
-
-def _groups(statements: Sequence[_Statement]) -> Iterator[list[_Statement]]:
-    """Statements that share a line, together."""
-    group: list[_Statement] = []
-    for statement in statements:
-        if group and _first_line(statement.node) > (group[-1].node.end_lineno or 0):
-            yield group
-            group = []
-        group.append(statement)
-    if group:
-        yield group
-
-
-def _first_line(node: ast.stmt) -> int:
-    decorators = node.decorator_list if isinstance(node, _Definition) else []
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def _heading(between: Sequence[str]) -> list[str]:
-    """Of the lines between a statement left out and one kept: the blank lines and comments right above the latter."""
-    start = len(between)
-    while start and between[start - 1].lstrip().startswith("#"):
-        start -= 1
-    while start and not between[start - 1].strip():
-        start -= 1
-    return list(between[start:])
-
-
-def _segment(lines: Sequence[str], node: ast.stmt) -> list[str]:
-    """One statement of several on a line; columns count bytes."""
-    part = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
-    part[-1] = part[-1][: node.end_col_offset]
-    part[0] = part[0][node.col_offset :]
-    return [line.decode() for line in part]
-
-
-def without_outer_blank_lines(code: str) -> str:
-    """The code without blank lines at its two ends."""
-    start = code.rfind("\n", 0, len(code) - len(code.lstrip())) + 1
-    end = code.find("\n", len(code.rstrip()))
-    return code[start : end if end >= 0 else len(code)]
