@@ -79,6 +79,51 @@ def test_import_is_quick() -> None:
     assert statistics.median(float(run_python(program).stdout) for _ in range(5)) < 0.5
 
 
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["grade", "--help"], ["run", "--help"], ["view", "-h"]]
+)
+def test_help_loads_no_inspect(arguments: list[str]) -> None:
+    """Asking for help, of the commands that need Inspect as well, does not load it: that takes a second and more."""
+    facts = json.loads(run_python(_HELP.format(arguments=arguments)).stdout)
+    assert facts["status"] == 0
+    assert facts["text"].strip()
+    assert not {"inspect_ai", "openai", "anyio"} & {name.partition(".")[0] for name in facts["modules"]}
+
+
+# A machine on which Inspect is not installed.
+_WITHOUT_INSPECT = """
+import sys
+sys.modules["inspect_ai"] = None
+sys.argv = ["bw", *{arguments!r}]
+from benchwright.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run", "starter", "--model", "openai/gpt-4o"], ["run", "starter", "--model", "x/y", "--json"], ["view"]],
+)
+def test_commands_that_need_inspect_say_what_to_install(arguments: list[str]) -> None:
+    """Without Inspect they end with code 2 and the line to give to pip, and print nothing else."""
+    program = _WITHOUT_INSPECT.format(arguments=arguments)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("bw: ")
+    assert line.endswith("install it with: pip install 'benchwright[inspect]'.")
+
+
+def test_other_commands_do_without_inspect() -> None:
+    """Grading needs no Inspect: what is wrong with its input is said on a machine without it as well."""
+    program = _WITHOUT_INSPECT.format(arguments=["bench", "list", "--json"])
+    assert json.loads(run_python(program).stdout)
+    program = _WITHOUT_INSPECT.format(arguments=["grade", "starter", "nowhere.jsonl"])
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "inspect" not in done.stderr.lower()
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["grade", "--help"]])
 def test_help_loads_no_numeric_library_for_the_overview(arguments: list[str]) -> None:
     """`bw --help` imports no command, so it needs neither numpy nor scipy nor rich."""

@@ -17,6 +17,7 @@ LIBRARIES = {
     "benchwright.stats": {"numpy", "scipy"},
     "benchwright.benchmarks": {"huggingface_hub", "pyarrow"},
     "benchwright.environments": {"uv"},
+    "benchwright.bridge": {"inspect_ai", "anyio"},  # Inspect runs its tasks under anyio, on which it depends
     "benchwright.app": {"numpy"},  # a random generator is made here and handed to stats
     "benchwright.cli": {"click", "rich"},
 }

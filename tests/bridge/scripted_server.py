@@ -111,6 +111,8 @@ def scripted_server(script: Script) -> Iterator[Server]:
             try:
                 self.send_response(answer.status)
                 self.send_header("Content-Type", "application/json")
+                # A client that outlives its event loop leaves kept connections to the garbage collector, which warns.
+                self.send_header("Connection", "close")
                 self.send_header("Content-Length", str(len(payload)))
                 self.end_headers()
                 self.wfile.write(payload)

@@ -156,7 +156,7 @@ def test_base_mode_picks_the_completions_endpoint() -> None:
     assert opened("openai-api/fake/m").served_by == "openai-api"
 
 
-def test_local_models_are_told_to_leave_out_the_template(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_models_are_told_to_send_the_text_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Hugging Face model in base mode gets its text raw, unless the user says otherwise."""
     seen: list[dict[str, Any]] = []
 
@@ -166,12 +166,12 @@ def test_local_models_are_told_to_leave_out_the_template(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(models, "get_model", get_model)
     assert opened("hf/org/m", mode=Mode.BASE).served_by == "hf"
-    opened("hf/org/m", mode=Mode.BASE, args={"use_chat_template": True})
+    opened("hf/org/m", mode=Mode.BASE, args={"chat_template": "mine"})
     opened("hf/org/m", mode=Mode.CHAT)
     assert opened("vllm/org/m-base").served_by == "vllm-completions"
-    assert [(call["name"], call.get("use_chat_template")) for call in seen] == [
-        ("hf/org/m", False),
-        ("hf/org/m", True),
+    assert [(call["name"], call.get("chat_template")) for call in seen] == [
+        ("hf/org/m", "{{ messages[0]['content'] }}"),
+        ("hf/org/m", "mine"),
         ("hf/org/m", None),
         ("vllm-completions/org/m-base", None),
     ]
@@ -219,7 +219,7 @@ def test_what_is_written_down_holds_no_secret() -> None:
     [
         (None, None),
         ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
-        ("https://me:s3cret@host:8/v1?key=s3cret#x", "https://host:8/v1#x"),
+        ("https://me:s3cret@host:8/v1?key=s3cret", "https://host:8/v1"),
         ("https://s3cret@host/v1", "https://host/v1"),
     ],
 )

@@ -201,6 +201,12 @@ def test_an_overflow_is_recognised_by_its_words(message: str, status: int | None
         ("You exceeded your quota: maximum context of your plan", 429),
         ("upstream failed while reading the context window", 502),
         ("", None),
+        ("ThrottlingException: Too many tokens, please wait before trying again.", None),
+        (
+            "This model's maximum context length is 2048 tokens. However, you requested 2180 tokens (900 in the "
+            "messages, 1280 in the completion).",
+            400,
+        ),
     ],
 )
 def test_other_errors_are_no_overflow(message: str, status: int | None) -> None:

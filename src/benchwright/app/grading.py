@@ -238,7 +238,7 @@ def _manifest(
         "version": problems.version,
         "data_digest": problems.digest,
         "subset": problems.subset,
-        "variant": options.variant or _variant_in_name(options.samples.name, benchmark),
+        "variant": options.variant or samples.variant or _variant_in_name(options.samples.name, benchmark),
         "ids": sorted(problems.by_id) if options.ids else None,
         "samples_digest": samples.digest,
         "model": options.model or samples.model,

@@ -98,7 +98,10 @@ def _objection(samples: Sequence[PreflightSample]) -> str:
     if endings == {Ending.FAILED}:
         return f"The provider gave no reply to any of the {len(samples)} first calls: {samples[0].strategy}"
     if endings == {Ending.TRUNCATED}:
-        return f"{count} ended before the limit of tokens was reached; raise --reply-tokens."
+        return (
+            f"{count} was complete when the limit of tokens was reached; raise --reply-tokens, or say --no-preflight "
+            f"if this model is known to run on."
+        )
     if endings == {Ending.OVERFLOWED}:
         return f"{count} came about: the prompts do not fit the model's context."
     return (
@@ -119,4 +122,10 @@ def defines(code: str, name: str) -> bool:
 def _bound(statement: ast.stmt) -> set[str]:
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {statement.name}
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names = set()
+    for node in ast.walk(statement):  # definitions may stand in a branch
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names

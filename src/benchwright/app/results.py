@@ -121,7 +121,9 @@ class DiffReport:
 
 
 _SETTINGS = (
-    "benchmark", "version", "data_digest", "subset", "variant", "samples_digest", "model", "answers", "environment",
+    "benchmark", "version", "data_digest", "subset", "variant", "samples_digest", "model", "model_args", "mode",
+    "prefill", "template_digest",
+    "samples", "generation", "answers", "environment",
     "environment_digest", "isolation", "limits", "guest_version", "judge_version", "benchwright_version",
 )  # fmt: skip
 

@@ -1,47 +1,46 @@
 """Run a model on a benchmark: the use case behind ``bw run``.
 
-A run lives in one folder: ``run.json`` (what is asked, with which settings, what it has cost), ``replies.jsonl``
-(every model call), ``logs/`` (Inspect's), and what ``bw grade`` writes.  The journal is the truth: the same command
-given again asks only for what it lacks, and every number can be made anew from it.
+A run lives in one folder: ``run.json`` (what is asked, with which settings), ``replies.jsonl`` (every model call),
+``logs/`` (Inspect's), and what ``bw grade`` writes.  The journal is the truth: the same command given again asks only
+for what it lacks, and every number can be made anew from it.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchwright.app.grading import GradeOptions, GradeReport, Inputs, grade_into
 from benchwright.app.preflight import Preflight, choose, conclude, examine
+from benchwright.app.runfile import RunFile
 from benchwright.app.runplan import RunPlan
-from benchwright.app.samples import write_samples
+from benchwright.app.runreport import Asked, RunReport, report_run
 from benchwright.app.workspace import Workspace
-from benchwright.benchmarks.base import SampleFile
+from benchwright.benchmarks.base import SampleKey
 from benchwright.bridge.grader import Grader
-from benchwright.bridge.metering import Meter, SampleKey, metered
-from benchwright.bridge.models import open_model
+from benchwright.bridge.metering import Meter, metered
+from benchwright.bridge.models import OpenModel, open_model
 from benchwright.bridge.replies import attempt_of
-from benchwright.bridge.running import INSPECT_VERSION, ask_beforehand, run_task
+from benchwright.bridge.running import RunLog, ask_beforehand, run_task
 from benchwright.bridge.scoring import verdicts
 from benchwright.bridge.tasks import build_task
 from benchwright.core.attempts import Attempt, Ending
 from benchwright.core.budget import Ledger, TokenUsage
-from benchwright.core.controls import place_of
-from benchwright.core.digest import digest_of
-from benchwright.core.errors import MachineError, StoppedError, UsageError
+from benchwright.core.controls import ControlRun, place_of
+from benchwright.core.errors import MachineError, StoppedError
 from benchwright.core.execution import ExitCause
-from benchwright.core.prompts import Mode
 from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
 from benchwright.grading.pipeline import Pipeline
 from benchwright.grading.service import GradingService
-from benchwright.judging.function import JUDGE_VERSION
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.replies import NAME as REPLIES
 from benchwright.store.replies import ReplyJournal
 
-LOGS, SAMPLES = "logs", "samples.jsonl"
+__all__ = ["DryRun", "Forecast", "RunEvents", "RunReport", "dry_run", "run"]
+
+LOGS = "logs"
 _SPARE_SAMPLES = 32
 """Samples in work beyond the connections: they are being graded, or wait for it, and hold no connection."""
 
@@ -96,29 +95,12 @@ class DryRun:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunReport:
-    """What a run came to."""
-
-    plan: RunPlan
-    grading: GradeReport
-    log: Path
-    asked: int
-    """Replies that this invocation got from the model."""
-    answered_before: int
-    not_asked: tuple[str, ...]
-    """``problem#sample`` of everything that was not asked."""
-    stopped: str | None
-    """Why not everything was asked."""
-    ledger: Ledger
-
-
 def dry_run(plan: RunPlan) -> DryRun:
-    """Say what a run would ask and grade; nothing is written."""
+    """Say what a run would ask and grade, writing nothing; raises `UsageError` when the folder holds another run."""
     answered: set[SampleKey] = set()
     path = plan.folder / REPLIES
+    RunFile(ResultsFolder(plan.folder), plan).refuse_changed()
     if path.exists():
-        _refuse_changed(plan)
         with ReplyJournal(path, read_only=True) as journal:
             answered = {SampleKey(*key) for key in journal.answered()}
     waiting = [key for key in _keys(plan) if key not in answered]
@@ -141,32 +123,11 @@ def run(plan: RunPlan, workspace: Workspace, events: RunEvents) -> RunReport:
     """
     folder = ResultsFolder(plan.folder)
     with folder.locked():
-        _refuse_changed(plan)
-        folder.write_json(RUN, {**plan.identity, **plan.facts(), "identity": sorted(plan.identity)})
+        description = RunFile(folder, plan)
+        description.refuse_changed()
+        description.begin()
         with ReplyJournal(plan.folder / REPLIES) as journal:
-            return _Run(plan, workspace, events, folder, journal).carry_out()
-
-
-RUN = "run.json"
-
-
-def _refuse_changed(plan: RunPlan) -> None:
-    folder = ResultsFolder(plan.folder)
-    found = folder.read_json(RUN)
-    if found is None:
-        if folder.has_manifest():
-            raise UsageError(f"{plan.folder} holds a grading, not a run; choose another folder with --out.")
-        return
-    changes = [
-        f"{name} was {found.get(name)!r}, now {plan.identity.get(name)!r}"
-        for name in sorted({*found.get("identity", ()), *plan.identity})
-        if found.get(name) != plan.identity.get(name)
-    ]
-    if changes:
-        raise UsageError(
-            f"{plan.folder} holds a run with other settings ({'; '.join(changes)}); give its command again to go on "
-            f"with it, or choose another folder with --out."
-        )
+            return _Run(plan, workspace, events, folder, description, journal).carry_out()
 
 
 def _keys(plan: RunPlan) -> list[SampleKey]:
@@ -179,36 +140,88 @@ class _Run:
     """One invocation of a run."""
 
     def __init__(
-        self, plan: RunPlan, workspace: Workspace, events: RunEvents, folder: ResultsFolder, journal: ReplyJournal
+        self,
+        plan: RunPlan,
+        workspace: Workspace,
+        events: RunEvents,
+        folder: ResultsFolder,
+        description: RunFile,
+        journal: ReplyJournal,
     ) -> None:
-        self.plan = plan
-        self.workspace = workspace
-        self.events = events
-        self.folder = folder
-        self.journal = journal
-        self.before = sum(1 for _ in journal.answered())
+        self._plan = plan
+        self._workspace = workspace
+        self._events = events
+        self._folder = folder
+        self._description = description
+        self._journal = journal
+        self._before = sum(1 for _ in journal.answered())
         charges = (call.charge for call in journal.calls)
-        self.ledger = Ledger.rebuilt(plan.options.budget, plan.price and plan.price.price, charges)
-        self.meter = Meter(journal, self.ledger)
-        self.started = time.monotonic()
-        self.executed = 0
+        self._ledger = Ledger.rebuilt(plan.options.budget, plan.price and plan.price.price, charges)
+        tokens = plan.question.generation.get("max_tokens")
+        self._meter = Meter(journal, self._ledger, timeout=plan.options.calls.timeout, reply_tokens=tokens)
+        self._opened: OpenModel | None = plan.opened
+        self._started = time.monotonic()
+        self._executed = 0
 
     def carry_out(self) -> RunReport:
         """All of it, in order."""
-        with self._grading() as grader:
-            if self.plan.options.preflight:
+        controls = self._controls()
+        log = self._description.finished_log(controls) if self._all_answered() else None
+        if log is None:
+            log = self._ask_and_grade(controls)
+        attempts = {key: self._attempt(key) for key in _keys(self._plan)}
+        asked = Asked(
+            attempts=attempts,
+            stopped=self._stopped(attempts),
+            now=sum(1 for _ in self._journal.answered()) - self._before,
+            before=self._before,
+            log=log,
+            ledger=self._ledger,
+            started=self._started,
+            executed=self._executed,
+        )
+        if not asked.found:
+            raise StoppedError(f"Nothing was asked: {asked.stopped}")
+        return report_run(self._plan, self._folder, self._workspace, asked)
+
+    def _all_answered(self) -> bool:
+        return all(self._journal.reply(*key) is not None for key in _keys(self._plan))
+
+    def _stopped(self, attempts: Mapping[SampleKey, Attempt | None]) -> str | None:
+        """Why asking ended before its end: by its own rules, or because no reply came at all."""
+        if self._meter.stopped is not None:
+            return self._meter.stopped
+        endings = [attempt.ending for attempt in attempts.values() if attempt is not None]
+        if endings and all(ending is Ending.FAILED for ending in endings):
+            return f"no sample got a reply; the last one: {list(self._meter.failures.values())[-1]}"
+        return "Inspect ended the task early" if len(endings) < len(attempts) else None
+
+    def _controls(self) -> Mapping[str, ControlRun]:
+        """Control runs of this run's problems, by digest."""
+        place = place_of(self._plan.target.digest, self._plan.options.isolation)
+        with self._workspace.records() as store:
+            found = store.controls(place, guest_version())
+        own = {problem.digest for problem in self._plan.problems.problems}
+        return {digest: control for digest, control in found.items() if digest in own}
+
+    def _ask_and_grade(self, controls: Mapping[str, ControlRun]) -> Path:
+        with self._grading(controls) as (grader, service):
+            if self._plan.options.preflight:
                 self._preflight()
-            log = self._ask_and_grade(grader)
-        if self.meter.fatal is not None:
-            raise self.meter.fatal
-        return self._report(log)
+            log = self._run_task(grader)
+            lost = service.lost
+        if self._meter.fatal is not None:
+            raise self._meter.fatal
+        if log.status != "success":
+            self._events.say(f"Inspect ended with status {log.status}: {log.error}")
+        elif self._all_answered() and not lost:
+            self._description.finish(log.path, controls)
+        return log.path
 
     @contextmanager
-    def _grading(self) -> Iterator[Grader]:
+    def _grading(self, controls: Mapping[str, ControlRun]) -> Iterator[tuple[Grader, GradingService]]:
         """A grader that has shown that it works: before the first token is paid for, one reference is executed."""
-        plan, options = self.plan, self.plan.options
-        with self.workspace.records() as store:
-            controls = store.controls(place_of(plan.target.digest, options.isolation), guest_version())
+        plan, options = self._plan, self._plan.options
         pipeline = Pipeline(
             plan.benchmark,
             plan.target,
@@ -218,7 +231,7 @@ class _Run:
             floor_seconds=options.floor_seconds,
         )
         scheduler = LocalScheduler(plan.target, LocalOptions(workers=options.workers, isolation=options.isolation))
-        with GradingService(scheduler, self.workspace.records) as service:
+        with GradingService(scheduler, self._workspace.records) as service:
             record = service.submit(pipeline.reference(plan.problems.problems[0])).result()
             if record.exit_cause is ExitCause.LOST:
                 raise MachineError(f"Nothing was asked, for nothing could be graded: {record.lost_reason}")
@@ -228,21 +241,28 @@ class _Run:
             def on_graded() -> None:
                 nonlocal done
                 done += 1
-                self.events.progress(done, len(_keys(plan)))
+                self._events.progress(done, len(_keys(plan)))
 
-            yield Grader(pipeline, service, options.scores, on_graded=on_graded, on_machine_error=self.meter.give_up)
+            grader = Grader(pipeline, service, options.scores, on_graded=on_graded, on_error=self._meter.give_up)
+            yield grader, service
             # What was lost is no record to take over, and the trial belongs to no answer.
-            self.executed = service.executed - tried_out - len(service.lost)
+            self._executed = service.executed - tried_out - len(service.lost)
+
+    def _model(self) -> OpenModel:
+        """The model, opened anew when it was used and closed; never two at once, for local weights fill the memory."""
+        opened, self._opened = self._opened, None
+        return opened or open_model(self._plan.options.model)
 
     def _preflight(self) -> None:
-        plan = self.plan
+        """Look at the first answers, asking for those that are not there; raises `StoppedError` with an objection."""
+        plan = self._plan
         chosen = choose([problem.id for problem in plan.problems.problems])
-        if all(self.journal.reply(problem_id, 0) is not None for problem_id in chosen):
-            return  # an earlier invocation has been through it
-        self.events.say(f"Preflight: asking {len(chosen)} of {len(plan.problems.problems)} problems first.")
-        ask_beforehand(plan.question, chosen, plan.opened, plan.options.calls, self.meter)
-        if self.meter.fatal is not None:
-            raise self.meter.fatal
+        missing = [problem_id for problem_id in chosen if self._journal.reply(problem_id, 0) is None]
+        if missing:
+            self._events.say(f"Preflight: asking {len(missing)} of {len(plan.problems.problems)} problems first.")
+            ask_beforehand(plan.question, missing, self._model(), plan.options.calls, self._meter)
+        if self._meter.fatal is not None:
+            raise self._meter.fatal
         samples = []
         for problem_id in chosen:
             attempt = self._attempt(SampleKey(problem_id, 0))
@@ -250,49 +270,45 @@ class _Run:
                 problem = plan.problems.problem(problem_id)
                 prompt = plan.question.prompt(problem_id)
                 samples.append(examine(problem_id, prompt.text + prompt.prefill, attempt, problem.entry_point))
+        if not samples:
+            return  # the budget paid for none, which the run itself will say
         preflight = conclude(samples)
-        self.events.preflight(preflight, self._forecast())
+        if missing or preflight.objection:  # answers that were there and can be read have been shown before
+            self._events.preflight(preflight, self._forecast())
         if preflight.objection:
             raise StoppedError(preflight.objection)
-        self.meter.failures.clear()  # they are asked again with all the others
+        self._meter.forget_failures()  # they are asked again with all the others
 
     def _forecast(self) -> Forecast:
-        charges = [call.charge for call in self.journal.calls if call.reply is not None]
+        charges = [call.charge for call in self._journal.calls if call.reply is not None]
         usages = [charge.usage for charge in charges if charge.usage is not None]
-        waiting = sum(1 for key in _keys(self.plan) if self.journal.reply(*key) is None)
+        waiting = sum(1 for key in _keys(self._plan) if self._journal.reply(*key) is None)
         if not usages:
             return Forecast(replies=waiting, tokens=None, cost=None)
         total = sum(usages, start=TokenUsage())
-        price = self.plan.price
+        price = self._plan.price
         each = None if price is None else price.price.cost(total) / len(usages)
-        return Forecast(
-            replies=waiting, tokens=round(total.total / len(usages) * waiting), cost=each and each * waiting
-        )
+        tokens = round(total.total / len(usages) * waiting)
+        return Forecast(replies=waiting, tokens=tokens, cost=None if each is None else each * waiting)
 
-    def _ask_and_grade(self, grader: Grader) -> Path:
-        plan, options = self.plan, self.plan.options
-        # A model of its own: the preflight's connections belong to an event loop that is gone.
-        opened = open_model(options.model)
-        self.meter.attach(opened.model)
+    def _run_task(self, grader: Grader) -> RunLog:
+        plan, calls = self._plan, self._plan.options.calls
+        opened = self._model()
+        self._meter.attach(opened.model)
         task = build_task(
-            plan.question,
-            solve=metered(self.meter),
-            score=verdicts(plan.problems.problem, lambda: grader),
+            plan.question, solve=metered(self._meter), score=verdicts(plan.problems.problem, lambda: grader)
         )
-        at_once = options.calls.max_connections + _SPARE_SAMPLES
-        log = run_task(task, opened, options.calls, plan.folder / LOGS, samples_at_once=at_once)
-        if log.status != "success" and self.meter.fatal is None:
-            self.events.say(f"Inspect ended with status {log.status}: {log.error}")
-        return log.path
+        at_once = calls.max_connections + _SPARE_SAMPLES
+        return run_task(task, opened, calls, plan.folder.absolute() / LOGS, samples_at_once=at_once)
 
     def _attempt(self, key: SampleKey) -> Attempt | None:
         """What there is of a sample: its reply, its failure, or nothing when it was not asked."""
-        plan = self.plan
-        reply = self.journal.reply(*key)
+        plan = self._plan
+        reply = self._journal.reply(*key)
         if reply is not None:
             lead = plan.question.prompt(key.problem_id).lead
             return attempt_of(reply, problem_id=key.problem_id, sample=key.sample, lead=lead, model=plan.opened.name)
-        failure = self.meter.failures.get(key)
+        failure = self._meter.failures.get(key)
         if failure is None:
             return None
         return Attempt(
@@ -303,89 +319,3 @@ class _Run:
             ending=Ending.FAILED,
             ending_detail=failure,
         )
-
-    def _report(self, log: Path) -> RunReport:
-        plan = self.plan
-        found = {key: self._attempt(key) for key in _keys(plan)}
-        attempts = [attempt for attempt in found.values() if attempt is not None]
-        not_asked = tuple(f"{key.problem_id}#{key.sample}" for key, attempt in found.items() if attempt is None)
-        if not attempts:
-            raise StoppedError(f"Nothing was asked: {self.meter.stopped}")
-        stopped = self.meter.stopped if not_asked else None
-        samples = _sample_file(plan, attempts)
-        joined = plan.question.mode is Mode.BASE
-        here = plan.folder.absolute()
-        write_samples(plan.folder / SAMPLES, attempts, plan.problems, join_lead=joined)
-        manifest = {
-            **plan.identity,
-            **plan.facts(),
-            "samples_digest": samples.digest,
-            "samples_name": SAMPLES,
-            "guest_version": guest_version(),
-            "judge_version": JUDGE_VERSION,
-            "inspect_version": INSPECT_VERSION,
-            "unavailable_modules": sorted(plan.target.unavailable_modules),
-            "not_asked": list(not_asked),
-            "stopped": stopped,
-            "usage": self.ledger.to_plain(),
-            "cost": self.ledger.cost,
-            "log": str(log.relative_to(here) if log.is_relative_to(here) else log),
-            "status": "stopped" if not_asked else "complete",
-        }
-        inputs = Inputs(
-            benchmark=plan.benchmark,
-            problems=plan.problems,
-            samples=samples,
-            target=plan.target,
-            manifest=manifest,
-        )
-        with self.workspace.records() as store:
-            grading = grade_into(
-                self.folder,
-                store,
-                inputs,
-                _grade_options(plan),
-                lambda progress: None,
-                started=self.started,
-                executed_before=self.executed,
-            )
-        return RunReport(
-            plan=plan,
-            grading=grading,
-            log=log,
-            asked=sum(1 for _ in self.journal.answered()) - self.before,
-            answered_before=self.before,
-            not_asked=not_asked,
-            stopped=stopped,
-            ledger=self.ledger,
-        )
-
-
-def _sample_file(plan: RunPlan, attempts: Sequence[Attempt]) -> SampleFile:
-    counts: dict[str, int] = {}
-    for attempt in attempts:
-        counts[attempt.problem_id] = counts.get(attempt.problem_id, 0) + 1
-    return SampleFile(
-        name=SAMPLES,
-        digest=digest_of([[a.problem_id, a.sample, a.raw_text, a.prefill, a.ending.value] for a in attempts]),
-        files=(REPLIES,),
-        model=plan.opened.name,
-        attempts=tuple(attempts),
-        missing=(),  # what was not asked is listed, not counted as wrong
-        fewest_samples=min(counts.values()),
-        most_samples=max(counts.values()),
-    )
-
-
-def _grade_options(plan: RunPlan) -> GradeOptions:
-    options = plan.options
-    return GradeOptions(
-        benchmark=options.benchmark,
-        samples=plan.folder / SAMPLES,
-        workers=options.workers,
-        scores=options.scores,
-        official_limits=options.official_limits,
-        floor_seconds=options.floor_seconds,
-        isolation=options.isolation,
-        out=plan.folder,
-    )

@@ -14,7 +14,7 @@ from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.bridge.grader import ALL_SCORES
 from benchwright.bridge.models import ModelSettings, OpenModel, open_model, without_credentials, without_secrets
 from benchwright.bridge.running import CallSettings
-from benchwright.bridge.tasks import Question
+from benchwright.bridge.tasks import BASE_REPLY_TOKENS, Question, check_generation
 from benchwright.core.budget import Budget, PriceEntry, PriceTable
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
@@ -24,9 +24,6 @@ from benchwright.core.runs import Score
 from benchwright.execution.target import Target
 
 __all__ = ["CallSettings", "ModelSettings", "RunOptions", "RunPlan", "plan_run"]
-
-BASE_REPLY_TOKENS = 1280
-"""Limit of a base model's reply, which has no end of its own: the default of bigcodebench 0.2.5."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +126,7 @@ def plan_run(options: RunOptions, workspace: Workspace) -> RunPlan:
             f"{options.samples} samples at temperature 0 are one and the same; give --temperature above 0, or leave "
             f"--samples out."
         )
+    check_generation(options.generation)
     problems = _selected(options, benchmark)
     target = workspace.target(options.environment or benchmark.environments[0])
     opened = open_model(options.model)
@@ -189,7 +187,7 @@ def _identity(options: RunOptions, question: Question, opened: OpenModel, target
         "prefill": question.prefill,
         "template_digest": question.prompt(problems.problems[0].id).template_digest,
         "samples": question.samples,
-        "generation": dict(sorted(question.generation.items())),
+        "generation": without_secrets(question.generation),
         "environment": target.name,
         "environment_digest": target.digest,
         "isolation": options.isolation.value,

@@ -1,6 +1,7 @@
 """What a benchmark is to the rest of the system: the `Benchmark` protocol, what it gives and takes."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from benchwright.core.answers import CodeAnswer
 from benchwright.core.attempts import Attempt
+from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError
 from benchwright.core.execution import Submission
 from benchwright.core.problems import FunctionProblem
@@ -80,6 +82,34 @@ class SampleFile:
     """Smallest number of samples among the problems that have one."""
     most_samples: int
     """Largest number of samples of a problem."""
+    variant: str | None = None
+    """Prompt variant that was answered, where the file says so."""
+
+    @classmethod
+    def of(
+        cls,
+        attempts: Sequence[Attempt],
+        *,
+        name: str,
+        files: Sequence[str],
+        model: str,
+        missing: Sequence[str],
+        variant: str | None,
+    ) -> "SampleFile":
+        """A sample file out of at least one attempt that was read elsewhere; its digest is over what they say."""
+        counts = Counter(attempt.problem_id for attempt in attempts)
+        texts = [[a.problem_id, a.sample, a.raw_text, a.prefill, a.ending.value] for a in attempts]
+        return cls(
+            name=name,
+            digest=digest_of(texts),
+            files=tuple(files),
+            model=model,
+            attempts=tuple(attempts),
+            missing=tuple(missing),
+            fewest_samples=min(counts.values()),
+            most_samples=max(counts.values()),
+            variant=variant,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import anyio
 
 from benchwright.core.attempts import Attempt
-from benchwright.core.errors import MachineError
 from benchwright.core.execution import ExecutionRecord
 from benchwright.core.problems import FunctionProblem
 from benchwright.core.runs import ResultRow, Score
@@ -37,7 +36,7 @@ class Grader:
         scores: Sequence[Score] = ALL_SCORES,
         *,
         on_graded: Callable[[], None] = lambda: None,
-        on_machine_error: Callable[[MachineError], None] = lambda error: None,
+        on_error: Callable[[Exception], None] = lambda error: None,
     ) -> None:
         """Make a grader.
 
@@ -46,20 +45,22 @@ class Grader:
             service: Executes.
             scores: What is graded of every attempt.
             on_graded: Called after every attempt.
-            on_machine_error: Called when nothing can be executed any more, before the error is raised.
+            on_error: Called when an attempt cannot be graded, before the error is raised: the machine stands in the
+                way, or there is a bug.  Neither is a reason to go on asking.
         """
         self._pipeline = pipeline
         self._service = service
         self._on_graded = on_graded
-        self._on_machine_error = on_machine_error
+        self._on_error = on_error
         self.scores = tuple(scores)
 
     async def grade(self, problem: FunctionProblem, attempt: Attempt) -> list[Graded]:
         """One result per score, in their order; all of them are executed side by side where there is room."""
         try:
             graded = await self._grade(problem, attempt)
-        except MachineError as error:
-            self._on_machine_error(error)
+        except Exception as error:
+            error.add_note(f"while grading sample {attempt.sample} of {problem.id}")
+            self._on_error(error)
             raise
         self._on_graded()
         return graded

@@ -2,8 +2,9 @@
 
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import Model
+from inspect_ai.model._model import AttemptTimeoutError
 
-__all__ = ["PrerequisiteError", "log_base_url"]
+__all__ = ["AttemptTimeoutError", "PrerequisiteError", "log_base_url"]
 
 
 def log_base_url(model: Model, url: str | None) -> None:

@@ -1,21 +1,17 @@
 """Inspect logs as sample files: what ``bw grade BENCH run.eval`` reads."""
 
+import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log, read_eval_log_samples
 
 from benchwright.benchmarks.base import ProblemSet, SampleFile
-from benchwright.bridge.replies import attempt_of, reply_of
+from benchwright.bridge.replies import attempt_of, clip, reply_of
 from benchwright.bridge.scoring import LEAD, NOT_ASKED, PROBLEM
 from benchwright.core.attempts import Attempt, Ending
-from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
-
-
-def is_log(path: Path) -> bool:
-    """Whether a path looks like a log of Inspect's."""
-    return path.suffix == ".eval"
 
 
 def read_log(path: Path, problems: ProblemSet) -> SampleFile:
@@ -28,26 +24,34 @@ def read_log(path: Path, problems: ProblemSet) -> SampleFile:
         raise UsageError(f"There is no file {path}.")
     try:
         header = read_eval_log(str(path), header_only=True)
+        _refuse_other_data(path, header, problems)
         attempts = tuple(_attempts(path, header, problems))
-    except UsageError:
-        raise
-    except Exception as error:
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:  # what a damaged archive raises
         raise UsageError(f"{path} is not a readable Inspect log ({type(error).__name__}: {error}).") from error
     if not attempts:
         raise UsageError(f"{path} holds no answers.")
-    counts: dict[str, int] = {}
-    for attempt in attempts:
-        counts[attempt.problem_id] = counts.get(attempt.problem_id, 0) + 1
-    return SampleFile(
+    answered = {attempt.problem_id for attempt in attempts}
+    return SampleFile.of(
+        attempts,
         name=path.name,
-        digest=digest_of([[a.problem_id, a.sample, a.raw_text, a.prefill, a.ending.value] for a in attempts]),
         files=(str(path),),
         model=header.eval.model,
-        attempts=attempts,
-        missing=tuple(problem.id for problem in problems.problems if problem.id not in counts),
-        fewest_samples=min(counts.values()),
-        most_samples=max(counts.values()),
+        missing=[problem.id for problem in problems.problems if problem.id not in answered],
+        variant=(header.eval.metadata or {}).get("variant"),
     )
+
+
+def _refuse_other_data(path: Path, header: EvalLog, problems: ProblemSet) -> None:
+    """The prompts that were answered and the tests that judge must be of the same data."""
+    asked = header.eval.metadata or {}
+    named = [asked.get("benchmark"), asked.get("version")]
+    here = [problems.benchmark, problems.version]
+    same_subset = asked.get("subset") == problems.subset
+    if asked and (named != here or (same_subset and asked.get("data_digest") != problems.digest)):
+        raise UsageError(
+            f"{path} answers {named[0]} {named[1]}, and would be judged by {here[0]} {here[1]} with other data; give "
+            f"the data it was made with (--data-version or --dataset)."
+        )
 
 
 def _attempts(path: Path, header: EvalLog, problems: ProblemSet) -> Iterator[Attempt]:
@@ -62,8 +66,11 @@ def _attempts(path: Path, header: EvalLog, problems: ProblemSet) -> Iterator[Att
 
 def _attempt(sample: EvalSample, problem_id: str, model: str) -> Attempt:
     number = sample.epoch - 1
-    if sample.error is not None and not sample.output.choices:
-        detail = sample.error.message
+    if not sample.output.choices:
+        # Ended by an error, or by one of Inspect's limits: either way the model has not answered.
+        detail = f"ended by Inspect's limit: {sample.limit.type}" if sample.limit else "no output"
+        if sample.error is not None:  # Inspect puts the whole request before the provider's words
+            detail = clip(sample.error.message.rpartition("\\n\\n")[2])
         return Attempt(
             problem_id=problem_id,
             sample=number,

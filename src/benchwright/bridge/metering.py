@@ -9,11 +9,14 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
+import anyio
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from benchwright.benchmarks.base import SampleKey
+from benchwright.bridge.inspect_private import AttemptTimeoutError
 from benchwright.bridge.replies import clip, output_of, overflow_of, reply_of, status_of, usage_of
 from benchwright.bridge.scoring import NOT_ASKED, PROBLEM
 from benchwright.core.attempts import Ending
@@ -25,15 +28,10 @@ _CHARACTERS_PER_TOKEN = 2.5
 """Fewer than any tokenizer in use makes of English or code: an estimate before the call must not be too low."""
 _UNKNOWN_OUTPUT_TOKENS = 4096
 """Expected of a reply without a limit of its own, until longer ones have been seen."""
+_NOT_BILLED = (Ending.OVERFLOWED, Ending.REFUSED)
+"""Endings that come without usage when the provider has answered with an error instead of calling the model."""
 MAX_FAILED_IN_A_ROW = 20
 """Samples that fail one after the other before the provider counts as gone."""
-
-
-class SampleKey(NamedTuple):
-    """Which sample a call is made for."""
-
-    problem_id: str
-    sample: int
 
 
 current: ContextVar[SampleKey] = ContextVar("benchwright_sample")
@@ -46,59 +44,62 @@ class NotAsked(BenchwrightError):
 class Meter:
     """Counts, keeps and limits the calls of one model in one run."""
 
-    def __init__(self, journal: ReplyJournal, ledger: Ledger, on_reply: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, journal: ReplyJournal, ledger: Ledger, *, timeout: int | None = None, reply_tokens: int | None = None
+    ) -> None:
         """Make a meter.
 
         Args:
             journal: Where calls are kept; a sample that has a reply there is not asked again.
             ledger: What was spent, earlier invocations included, and what may be.
-            on_reply: Called whenever a sample has got its reply.
+            timeout: Seconds for one try of one call.
+            reply_tokens: Most tokens of one reply, when the user has set a limit.
         """
+        self._timeout = timeout
+        self._reply_tokens = reply_tokens
         self._journal = journal
         self.ledger = ledger
-        self._on_reply = on_reply
         self._settled = asyncio.Event()
-        self._longest = 0
+        self._longest = max((call.charge.usage.output_tokens for call in journal.calls if call.charge.usage), default=0)
         self._tried = {SampleKey(call.problem_id, call.sample) for call in journal.calls}
         self._failed_in_a_row = 0
+        self._answered_now: set[SampleKey] = set()
         self.stopped: str | None = None
         """Why no further call is made; None while all is well."""
-        self.fatal: MachineError | None = None
-        """What this machine could not do; the run has to end with it."""
+        self.fatal: Exception | None = None
+        """What this machine could not do, or a bug; the run has to end with it."""
         self.failures: dict[SampleKey, str] = {}
         """Samples that stayed without a reply after all retries, with the provider's last words."""
-        self.replayed = 0
-        """Samples whose reply was there already."""
 
     def attach(self, model: Model) -> None:
         """Put this meter between a model and its provider."""
         self._settled = asyncio.Event()  # anew: an event belongs to the loop it was first waited for in
         send = model.api.generate
-        client = getattr(model.api, "client", None)
-        if client is not None and hasattr(client, "max_retries"):
-            client.max_retries = 0  # or the client would repeat calls below this place, unseen; Inspect repeats them
 
         async def generate(input: list[ChatMessage], tools: Any, tool_choice: Any, config: GenerateConfig) -> Any:
             key = current.get()
             stored = self._journal.reply(*key)
             if stored is not None:
-                self.replayed += 1
-                self._on_reply()
                 return output_of(stored, self._journal.usage(*key))
+            client = getattr(model.api, "client", None)  # some providers make it with their first call
+            if client is not None and hasattr(client, "max_retries"):
+                client.max_retries = 0  # or it would repeat calls below this place, unseen; Inspect repeats them
             return await self._measured(
-                key, input, config, lambda: send(input=input, tools=tools, tool_choice=tool_choice, config=config)
+                key, input, lambda: send(input=input, tools=tools, tool_choice=tool_choice, config=config)
             )
 
         # The instance's own attribute, so that any provider's class is served and none is changed.
         model.api.generate = generate  # type: ignore[method-assign]
 
-    async def _measured(
-        self, key: SampleKey, messages: list[ChatMessage], config: GenerateConfig, send: Callable[[], Any]
-    ) -> Any:
-        reservation = await self._reserve(self._estimate(messages, config))
+    async def _measured(self, key: SampleKey, messages: list[ChatMessage], send: Callable[[], Any]) -> Any:
+        reservation = await self._reserve(self._estimate(messages))
         started = time.monotonic()
         try:
-            result = await send()
+            # Not Inspect's own limit for a try: waiting for room in the budget would count.
+            with anyio.move_on_after(self._timeout) as patience:
+                result = await send()
+            if patience.cancelled_caught:
+                raise AttemptTimeoutError(self._timeout)
         except BaseException as error:
             if not self._failed(key, reservation, error, time.monotonic() - started):
                 raise
@@ -109,18 +110,23 @@ class Meter:
             overflowed = self._failed(key, reservation, output, seconds)
             return self._overflowed(key, reservation) if overflowed else result
         self._answered(key, reservation, output, seconds)
+        if not output.choices:  # Inspect would fail on it, but a server that answers nothing has answered
+            output.choices = ModelOutput.from_content(output.model, "").choices
         return result
 
     def _answered(self, key: SampleKey, reservation: Reservation, output: ModelOutput, seconds: float) -> None:
-        reply = reply_of(output)
-        usage = None if output.usage is None else usage_of(output.usage)
+        try:
+            reply = reply_of(output)
+            usage = None if output.usage is None else usage_of(output.usage)
+        except Exception as error:
+            self._failed(key, reservation, error, seconds)  # it was paid for, whatever came back
+            raise
         estimated = 0
-        if usage is None and reply.ending is not Ending.OVERFLOWED:
+        if usage is None and reply.ending not in _NOT_BILLED:
             written = int(len(reply.text + reply.reasoning) / _CHARACTERS_PER_TOKEN) + 1
             estimated = reservation.estimate.input_tokens + written
         self._longest = max(self._longest, usage.output_tokens if usage else 0)
         self._close(key, reservation, seconds, reply=reply, usage=usage, estimated=estimated)
-        self._on_reply()
 
     def _failed(self, key: SampleKey, reservation: Reservation, error: BaseException, seconds: float) -> bool:
         """Take note of a failed call; True when it failed because the prompt does not fit, which is an answer."""
@@ -135,12 +141,12 @@ class Meter:
     def _overflowed(self, key: SampleKey, reservation: Reservation) -> ModelOutput:
         reply = self._journal.reply(*key)
         assert reply is not None
-        self._on_reply()
         return output_of(reply, None)
 
-    def _estimate(self, messages: list[ChatMessage], config: GenerateConfig) -> Estimate:
+    def _estimate(self, messages: list[ChatMessage]) -> Estimate:
         characters = sum(len(message.text) for message in messages)
-        output = config.max_tokens or max(self._longest, _UNKNOWN_OUTPUT_TOKENS)
+        # The user's own limit: the largest that a provider allows, which Inspect may fill in, reserves far too much.
+        output = self._reply_tokens or max(self._longest, _UNKNOWN_OUTPUT_TOKENS)
         return Estimate(input_tokens=int(characters / _CHARACTERS_PER_TOKEN) + 16, output_tokens=output)
 
     async def _reserve(self, estimate: Estimate) -> Reservation:
@@ -173,6 +179,8 @@ class Meter:
             reservation, usage, estimated_tokens=estimated, failed=reply is None, retry=key in self._tried
         )
         self._tried.add(key)
+        if reply is not None:
+            self._answered_now.add(key)
         self._settled.set()
         record = CallRecord(
             problem_id=key.problem_id,
@@ -189,8 +197,8 @@ class Meter:
             self.give_up(failure)
             raise
 
-    def give_up(self, error: MachineError) -> None:
-        """Ask nothing more: this machine cannot go on."""
+    def give_up(self, error: Exception) -> None:
+        """Ask nothing more: the run cannot go on."""
         self.fatal = self.fatal or error
         self.stopped = self.stopped or str(error)
         self._settled.set()
@@ -203,9 +211,15 @@ class Meter:
         if self._failed_in_a_row >= MAX_FAILED_IN_A_ROW and self.stopped is None:
             self.stopped = f"{self._failed_in_a_row} samples in a row got no reply; the last one: {self.failures[key]}"
 
-    def note_success(self) -> None:
-        """A sample has its reply."""
+    def forget_failures(self) -> None:
+        """Samples that failed so far will be asked again."""
+        self.failures.clear()
         self._failed_in_a_row = 0
+
+    def note_success(self, key: SampleKey) -> None:
+        """A sample has its reply; one that was there already says nothing of the provider."""
+        if key in self._answered_now:
+            self._failed_in_a_row = 0
 
 
 def metered(meter: Meter) -> Solver:
@@ -224,7 +238,7 @@ def metered(meter: Meter) -> Solver:
                 meter.note_failure(key, error)
                 raise
             else:
-                meter.note_success()
+                meter.note_success(key)
             finally:
                 current.reset(token)
             return state

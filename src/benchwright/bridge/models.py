@@ -14,13 +14,33 @@ from benchwright.core.prompts import Mode
 
 # Providers that speak to a raw completions endpoint, by the chat provider of the same server.
 _COMPLETIONS = {"openai-api": "openai-api-completions", "vllm": "vllm-completions"}
-# Providers that send one user message as it is when there is no chat template, or when told so.
-_TEMPLATE_IS_OPTIONAL = {"hf"}
+# Providers that make the prompt themselves, from a template that can be given: this one is the message and no more.
+# (Without any template, Inspect would write the role in front.)
+_TEMPLATED = {"hf"}
+_RAW_TEMPLATE = "{{ messages[0]['content'] }}"
+# Arguments of Inspect's get_model() itself, which are settled here.
+_RESERVED = {"model", "role", "required", "default", "config", "base_url", "memoize"}
 _SCRIPTED = {"mockllm", "benchwright"}
 _BASE_NAME = re.compile(r"(?:^|[-_/.])(?:base|pt)(?:$|[-_/.])", re.IGNORECASE)
 _MARKUP = re.compile(r"\[/?[a-z][a-z ]*\]")
 # Words of an argument's name: tokenizer_path and max_tokens are no secrets.
-_SECRET = {"key", "apikey", "token", "secret", "password", "auth", "authorization", "headers"}
+_SECRET = frozenset(
+    [
+        "key",
+        "apikey",
+        "token",
+        "secret",
+        "password",
+        "passphrase",
+        "auth",
+        "authorization",
+        "bearer",
+        "credential",
+        "credentials",
+        "cookie",
+        "headers",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +87,12 @@ def open_model(settings: ModelSettings) -> OpenModel:
     served = provider
     if mode is Mode.BASE:
         served = _base_provider(provider)
-        if provider in _TEMPLATE_IS_OPTIONAL:
-            args.setdefault("use_chat_template", False)
+        if provider in _TEMPLATED:
+            args.setdefault("chat_template", _RAW_TEMPLATE)
     model = _get_model(f"{served}/{rest}", settings.base_url, args)
     if settings.mode is None and mode is Mode.CHAT and _lacks_chat_template(model):
         mode, reason = Mode.BASE, "its tokenizer has no chat template"
+        model.api.chat_template = _RAW_TEMPLATE  # type: ignore[attr-defined]  # hf's own
     return OpenModel(model=model, name=settings.name, served_by=served, mode=mode, mode_reason=reason)
 
 
@@ -81,7 +102,7 @@ def _mode_by_name(settings: ModelSettings, provider: str) -> tuple[Mode, str]:
     if provider in _COMPLETIONS.values():
         return Mode.BASE, f"{provider} is a completions endpoint"
     if _BASE_NAME.search(settings.name.rpartition("/")[2]):
-        if provider in _COMPLETIONS or provider in _TEMPLATE_IS_OPTIONAL | _SCRIPTED:
+        if provider in _COMPLETIONS or provider in _TEMPLATED | _SCRIPTED:
             return Mode.BASE, "its name says that it is a base model"
         return Mode.CHAT, f"its name says that it is a base model, but {provider} has no completions endpoint"
     return Mode.CHAT, "nothing says that it is a base model"
@@ -90,7 +111,7 @@ def _mode_by_name(settings: ModelSettings, provider: str) -> tuple[Mode, str]:
 def _base_provider(provider: str) -> str:
     if provider in _COMPLETIONS:
         return _COMPLETIONS[provider]
-    if provider in _COMPLETIONS.values() or provider in _TEMPLATE_IS_OPTIONAL | _SCRIPTED:
+    if provider in _COMPLETIONS.values() or provider in _TEMPLATED | _SCRIPTED:
         return provider
     raise UsageError(
         f"Base mode sends a raw text to continue, which the provider {provider!r} has no endpoint for; use "
@@ -98,20 +119,34 @@ def _base_provider(provider: str) -> str:
     )
 
 
+def refuse_chat_endpoint(name: str) -> None:
+    """Raise `UsageError` for a model whose provider cannot continue a raw text, under the name it is served by."""
+    provider, _, rest = name.partition("/")
+    served = _base_provider(provider)
+    if served != provider:
+        raise UsageError(f"{provider} sends messages; to let {rest} continue a raw text, name it {served}/{rest}.")
+
+
 def _get_model(name: str, base_url: str | None, args: Mapping[str, Any]) -> Model:
+    reserved = sorted(_RESERVED & args.keys())
+    if reserved:
+        raise UsageError(
+            f"--model-arg {reserved[0]} is not for the provider; `bw run` settles it with its own options."
+        )
+    shown = without_credentials(base_url)
     try:
         # Not memoised: calls are counted on this instance, which nobody else may hold.
         model = get_model(name, base_url=base_url, memoize=False, **args)
     except PrerequisiteError as error:
         raise UsageError(f"The model {name} cannot be opened: {plain_message(error)}") from error
-    except (ValueError, TypeError, ImportError) as error:
+    except (ValueError, TypeError, AttributeError, ImportError, OSError) as error:
         raise UsageError(
             f"The model {name} cannot be opened: {str(error).rstrip('.')}. Known providers are listed in Inspect's "
             f"documentation (such as openai, anthropic, google, vllm, hf, openai-api)."
         ) from error
     # The provider has them; what is kept here is only written into logs.
     model.model_args = without_secrets(args)
-    log_base_url(model, without_credentials(base_url))
+    log_base_url(model, shown)
     return model
 
 
@@ -125,15 +160,20 @@ def _hidden(name: str, value: Any) -> Any:
         return "(hidden)"
     if isinstance(value, dict):
         return without_secrets(value)
-    plain = value is None or isinstance(value, (str, int, float, bool, list))
+    if isinstance(value, list):
+        return [_hidden("", item) for item in value]
+    plain = value is None or isinstance(value, (str, int, float, bool))
     return value if plain else f"({type(value).__name__})"
 
 
 def without_credentials(url: str | None) -> str | None:
-    """An address as it may be written down: without user, password and query."""
+    """An address as it may be written down: without user, password and query; raises `UsageError` for no address."""
     if url is None:
         return None
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise UsageError(f"--model-base-url {url!r} is no address ({error}).") from error
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inspect_ai import Task, task
-from inspect_ai.hooks import Hooks, TaskEnd, hooks
+from inspect_ai.hooks import Hooks, RunEnd, hooks
 
 from benchwright.benchmarks.base import Benchmark
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.bridge.grader import Grader
 from benchwright.bridge.inspect_private import PrerequisiteError
 from benchwright.bridge.scoring import verdicts
-from benchwright.bridge.tasks import Question, ask, build_task
+from benchwright.bridge.tasks import BASE_REPLY_TOKENS, Question, ask, build_task
 from benchwright.core.controls import place_of
 from benchwright.core.errors import BenchwrightError
 from benchwright.core.execution import Isolation
@@ -97,16 +97,17 @@ def _task(name: str, variant: str, data: _Data, mode: str, prefill: bool, isolat
         problems = benchmark.load(subset=data.subset, version=data.version, path=path)
         home = default_home(os.environ)
         target = target_of(open_environment(data.environment or benchmark.environments[0], home))
+        base = Mode(mode) is Mode.BASE
         question = Question(
             benchmark=benchmark,
             problems=problems,
             variant=variant,
             mode=Mode(mode),
             prefill=prefill,
-            generation={"temperature": 0.0},
+            generation={"temperature": 0.0} | ({"max_tokens": BASE_REPLY_TOKENS} if base else {}),
         )
         grader = _LazyGrader(benchmark, target, home, Isolation(isolation), workers)
-        return build_task(question, solve=ask(), score=verdicts(problems.problem, grader.get))
+        return build_task(question, solve=ask(mode), score=verdicts(problems.problem, grader.get))
     except BenchwrightError as error:
         raise PrerequisiteError(str(error)) from error
     except ValueError as error:  # a mode or an isolation level that is none
@@ -114,7 +115,7 @@ def _task(name: str, variant: str, data: _Data, mode: str, prefill: bool, isolat
 
 
 class _LazyGrader:
-    """A grader that starts with the first answer and ends with the task."""
+    """A grader that starts with the first answer and ends with the run."""
 
     def __init__(
         self, benchmark: Benchmark, target: Target, home: Path, isolation: Isolation, workers: int | None
@@ -155,7 +156,7 @@ class _LazyGrader:
 
 
 _running: list[_LazyGrader] = []
-"""Graders that were started; Inspect tells the end of a task to hooks alone."""
+"""Graders that were started.  A global, for Inspect makes hooks itself and tells the end of a run to them alone."""
 
 
 def _end_all() -> None:
@@ -166,12 +167,13 @@ def _end_all() -> None:
 atexit.register(_end_all)
 
 
-@hooks(name="benchwright", description="Ends benchwright's grading with the task.")
+@hooks(name="benchwright", description="Ends benchwright's grading with the run.")
 class _EndGrading(Hooks):
     def enabled(self) -> bool:
         """Only while something grades: runs that have nothing to do with benchwright are not told of it."""
         return bool(_running)
 
-    async def on_task_end(self, data: TaskEnd) -> None:
+    # Of the run, not of a task: several models are asked side by side, and share a task's grader.
+    async def on_run_end(self, data: RunEnd) -> None:
         """End what grades."""
         _end_all()

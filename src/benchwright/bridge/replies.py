@@ -18,8 +18,12 @@ from benchwright.store.replies import Reply
 
 # How servers of the OpenAI kind say that a prompt is too long, where they have no code for it.
 _OVERFLOW = re.compile(
-    r"context[_ ]length|context[_ ]size|context window|maximum context|prompt is too long|too many (?:input )?tokens",
+    r"context[_ ]length|context[_ ]size|context window|maximum context|prompt is too long|too many input tokens",
     re.IGNORECASE,
+)
+# The prompt fits, but not together with the reply that was asked for: that is a setting, not the model's limit.
+_TOO_MUCH_ASKED = re.compile(
+    r"\d+ (?:tokens )?in the completion|`?max_(?:completion_)?tokens`? (?:is|are|=)", re.IGNORECASE
 )
 _DETAIL_CHARACTERS = 300
 _STOPS: dict[Ending, StopReason] = {
@@ -71,13 +75,31 @@ def _ending(output: ModelOutput, text: str) -> tuple[Ending, str]:
 def overflow_of(error: BaseException) -> str | None:
     """The message of an error that says that the prompt does not fit the model's context, or None."""
     text = str(error)
-    return clip(text) if status_of(error) in (400, 413, None) and _OVERFLOW.search(text) else None
+    status = status_of(error)
+    if status not in (400, 413, 422, None) or _TOO_MUCH_ASKED.search(text):
+        return None
+    # Without a status these words may as well be about the rate of calls.
+    too_long = _OVERFLOW.search(text) or (status is not None and "too many tokens" in text.lower())
+    return clip(text) if too_long else None
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status that an error carries, or None when there was no response."""
-    status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
-    return status if isinstance(status, int) else None
+    """The HTTP status that an error carries, or None when there was no response.
+
+    Clients keep it in different places: as ``status_code`` of the error or of its response (OpenAI, Anthropic), as
+    ``code`` (google-genai), or in a dictionary (botocore).
+    """
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):
+        metadata = response.get("ResponseMetadata")
+        places = [metadata.get("HTTPStatusCode") if isinstance(metadata, dict) else None]
+    else:
+        places = [
+            getattr(error, "status_code", None),
+            getattr(response, "status_code", None),
+            getattr(error, "code", None),
+        ]
+    return next((place for place in places if isinstance(place, int)), None)
 
 
 def output_of(reply: Reply, usage: TokenUsage | None) -> ModelOutput:
@@ -95,7 +117,8 @@ def output_of(reply: Reply, usage: TokenUsage | None) -> ModelOutput:
 def usage_of(usage: ModelUsage) -> TokenUsage:
     """Counts as the provider reported them."""
     return TokenUsage(
-        input_tokens=usage.input_tokens,
+        # Inspect takes cached tokens off the prompt's; a server that counts them otherwise would make it negative.
+        input_tokens=max(0, usage.input_tokens),
         cache_read_tokens=usage.input_tokens_cache_read or 0,
         cache_write_tokens=usage.input_tokens_cache_write or 0,
         output_tokens=usage.output_tokens,

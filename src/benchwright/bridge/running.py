@@ -9,8 +9,9 @@ import inspect_ai
 from inspect_ai import Task
 from inspect_ai.model import GenerateConfig
 
+from benchwright.benchmarks.base import SampleKey
 from benchwright.bridge.inspect_private import PrerequisiteError
-from benchwright.bridge.metering import Meter, NotAsked, SampleKey, current
+from benchwright.bridge.metering import Meter, NotAsked, current
 from benchwright.bridge.models import OpenModel, plain_message
 from benchwright.bridge.tasks import Question, messages_of
 from benchwright.core.errors import MachineError, UsageError
@@ -60,16 +61,17 @@ def run_task(task: Task, opened: OpenModel, calls: CallSettings, log_folder: Pat
             max_samples=samples_at_once,
             max_connections=calls.max_connections,
             max_retries=calls.max_retries,
-            attempt_timeout=calls.timeout,
         )
     except PrerequisiteError as error:
         raise UsageError(f"Inspect cannot run this: {plain_message(error)}") from error
+    except (ConnectionError, TimeoutError):
+        raise  # of the network, not of the log
     except OSError as error:
         raise MachineError(
             f"The log in {log_folder} could not be written ({error.strerror or error}); replies so far are kept, "
             f"give the same command again."
         ) from error
-    # Inspect takes an interrupt for itself, writes what it has, and returns.
+    # Inspect takes an interrupt for itself, writes what it has, and returns: nothing when the task had not begun.
     if not logs or logs[0].status == "cancelled":
         raise KeyboardInterrupt
     log = logs[0]
@@ -89,9 +91,7 @@ def ask_beforehand(
     """
 
     meter.attach(opened.model)
-    calls_config = GenerateConfig(
-        max_connections=calls.max_connections, max_retries=calls.max_retries, attempt_timeout=calls.timeout
-    )
+    calls_config = GenerateConfig(max_connections=calls.max_connections, max_retries=calls.max_retries)
     config = question.config.merge(calls_config)
 
     async def one(problem_id: str) -> None:

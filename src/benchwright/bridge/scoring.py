@@ -125,4 +125,6 @@ def _fenced(code: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    """Foreign words as code: the viewer would follow links and load images in them."""
+    plain = text.replace("`", "'").replace("|", "\\|")
+    return f"`{plain}`" if plain else ""

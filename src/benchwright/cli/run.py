@@ -211,7 +211,9 @@ class _Events:
 
 
 def _clipped(text: str) -> str:
-    lines = text.rstrip().splitlines()
+    # What a model wrote goes to a terminal: control characters could steer it.
+    shown = "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text.replace("\r\n", "\n"))
+    lines = shown.rstrip().splitlines()
     if len(lines) <= _SHOWN_LINES:
         return "\n".join(lines)
     half = _SHOWN_LINES // 2
@@ -272,6 +274,11 @@ def _show(report: "RunReport") -> None:
         f"{report.asked} replies now, {report.answered_before} before; {ledger.calls} calls, {ledger.failures} failed; "
         f"{ledger.spent.total:,} tokens; {_money(ledger.cost)}"
     )
+    if ledger.estimated.total:
+        out.print(
+            f"Calls without a report of their usage have taken an estimated {ledger.estimated.total:,} tokens more"
+            f" ({_money(ledger.estimated_cost)})."
+        )
     if "base_model_on_instruct" in report.plan.flags:
         out.print("[bold]A base model on a variant for instruction-tuned models[/bold]: flagged, and never ranked.")
     if report.stopped:

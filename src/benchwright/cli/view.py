@@ -1,5 +1,7 @@
 """``bw view``."""
 
+import contextlib
+import sys
 from pathlib import Path
 
 import click
@@ -26,4 +28,5 @@ def command(run: Path, host: str, port: int, as_json: bool) -> None:
     logs = logs_in(run)
     if as_json:
         print_json({"url": f"http://{host}:{port}", "logs": [str(log) for log in logs]})
-    view_logs(run, host=host, port=port)
+    with contextlib.redirect_stdout(sys.stderr):  # where Inspect says that it listens
+        view_logs(run, host=host, port=port)

@@ -387,8 +387,9 @@ class Ledger:
 
     @property
     def cost(self) -> float | None:
-        """USD for what was reported; None when the price is not known."""
-        return None if self.price is None else self.price.cost(self.spent)
+        """USD for what was reported; None when the price is not known, or a reply came without a report."""
+        unreported = any(entry.usage is None and not entry.failed and entry.estimated_tokens for entry in self._entries)
+        return None if self.price is None or unreported else self.price.cost(self.spent)
 
     @property
     def estimated_cost(self) -> float | None:

@@ -149,6 +149,10 @@ class ResultsFolder:
         """Write all rows, all or nothing."""
         self._write(ROWS, (json.dumps(row_to_plain(row), ensure_ascii=False) + "\n" for row in rows))
 
+    def write_lines(self, name: str, documents: Iterable[dict[str, Any]]) -> None:
+        """Write a file of JSON lines, all or nothing."""
+        self._write(name, (json.dumps(document) + "\n" for document in documents))
+
     def rows(self) -> Iterator[ResultRow]:
         """The rows in file order; raises `UsageError` naming the line that cannot be read."""
         try:

@@ -124,6 +124,7 @@ class _Reading:
                 prefill=_text_or_empty(row, "lead", where),
                 model=self._model(row, where),
                 ending=_ending(row, where),
+                ending_detail=_text_or_empty(row, "ending_detail", where),
                 unreadable=unreadable,
             )
         )

@@ -1,0 +1,72 @@
+"""``run.json``: what a run folder is for, and whether its log is complete."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import benchwright
+from benchwright.app.runplan import RunPlan
+from benchwright.core.controls import ControlRun
+from benchwright.core.digest import digest_of
+from benchwright.core.errors import UsageError
+from benchwright.execution.guest import guest_version
+from benchwright.judging.function import JUDGE_VERSION
+from benchwright.store.folder import ResultsFolder
+
+NAME = "run.json"
+
+
+class RunFile:
+    """The description of a run in its folder."""
+
+    def __init__(self, folder: ResultsFolder, plan: RunPlan) -> None:
+        self._folder = folder
+        self._plan = plan
+        self._found = folder.read_json(NAME)
+
+    def refuse_changed(self) -> None:
+        """Raise `UsageError`, with the difference, when the folder holds another run, or something else."""
+        if self._found is None:
+            if self._folder.has_manifest():
+                raise UsageError(f"{self._folder.path} holds a grading, not a run; choose another folder with --out.")
+            return
+        identity = self._plan.identity
+        changes = [
+            f"{name} was {self._found.get(name)!r}, now {identity.get(name)!r}"
+            for name in sorted({*self._found.get("identity", ()), *identity})
+            if self._found.get(name) != identity.get(name)
+        ]
+        if changes:
+            raise UsageError(
+                f"{self._folder.path} holds a run with other settings ({'; '.join(changes)}); give its command again "
+                f"to go on with it, or choose another folder with --out."
+            )
+
+    def begin(self) -> None:
+        """Describe the run; what was noted of a finished log stays."""
+        self._write(self._noted("log"), self._noted("log_of"))
+
+    def finished_log(self, controls: Mapping[str, ControlRun]) -> Path | None:
+        """A log of an earlier invocation in which every sample has the verdict that it would get now."""
+        log = self._noted("log")
+        if log is None or self._noted("log_of") != _circumstances(controls):
+            return None
+        path = (self._folder.path / log).absolute()
+        return path if path.is_file() else None
+
+    def finish(self, log: Path, controls: Mapping[str, ControlRun]) -> None:
+        """Note a log that holds every sample."""
+        self._write(str(log.relative_to(self._folder.path.absolute())), _circumstances(controls))
+
+    def _noted(self, name: str) -> str | None:
+        return None if self._found is None else self._found.get(name)
+
+    def _write(self, log: str | None, circumstances: str | None) -> None:
+        plan = self._plan
+        described = {**plan.identity, **plan.facts(), "identity": sorted(plan.identity)}
+        self._folder.write_json(NAME, described | {"log": log, "log_of": circumstances})
+
+
+def _circumstances(controls: Mapping[str, ControlRun]) -> str:
+    """Digest of what the verdicts in a log depend on besides the run's identity and its replies."""
+    runs = {problem: control.to_plain() for problem, control in sorted(controls.items())}
+    return digest_of([benchwright.__version__, guest_version(), JUDGE_VERSION, runs])
