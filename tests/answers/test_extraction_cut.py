@@ -3,6 +3,8 @@
 import pytest
 from extraction_programs import PLAIN, code_of, refusal_of
 
+from benchwright.answers.extraction import extract
+from benchwright.core.answers import CodeAnswer
 from benchwright.core.verdicts import Reason
 
 BASE = "def task_func(x):\n"
@@ -36,8 +38,9 @@ def test_an_answer_complete_before_the_cut_is_graded(text: str, prefill: str) ->
     [
         (PLAIN, ""),
         (f"```python\n{PLAIN}", ""),
-        (BODY, BASE),
         (BODY, f"```python\n{BASE}"),
+        ("    return (y", BASE),
+        ("<think>\nhm", BASE),
         ("def task_func(x):\n    if x:\n        return 1\n    retu", ""),
         ('def task_func(x):\n    """Doc.\n\n    ```\n    task_func(1)\n', ""),
         ('def task_func(x):\n    """Doc.\n\n    ```\n    a\n    ```\n    """\n    y = "', ""),
@@ -73,3 +76,19 @@ def test_a_comment_in_the_first_column_ends_a_definition_too() -> None:
 def test_a_partial_last_statement_is_not_executed() -> None:
     """Of a cut reply a last line that may be half a word is left out."""
     assert code_of(f"{PLAIN}\nimport unit", cut=True) == PLAIN.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "graded"),
+    [
+        (BODY, BODY),
+        (f"{BODY}    # and then\n    # and th", f"{BODY}    # and then\n"),
+        ("    y = x + 1\n    return y +", "    y = x + 1\n"),
+    ],
+)
+def test_a_cut_continuation_is_graded_as_far_as_it_goes(text: str, graded: str) -> None:
+    """A base model's reply has no end of its own: its whole lines are graded, and the note says so."""
+    answer = extract(text, entry_point="task_func", prefill=BASE, cut=True)
+    assert isinstance(answer, CodeAnswer)
+    assert answer.code == (BASE + graded).strip()
+    assert "cut off by the limit of tokens; graded as far as it goes" in answer.notes

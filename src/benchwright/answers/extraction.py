@@ -40,6 +40,7 @@ _MOST_LENDERS = 20
 
 _REASONED = "the reasoning was removed"
 _NO_ENTRY_POINT = "no-entry-point"
+_CUT_OFF = "cut off by the limit of tokens; graded as far as it goes"
 _CODE_OR_TAG = re.compile(r"^[ \t]*+(?:def|class|import|from|async|@|[<\[◁])", re.MULTILINE)
 
 
@@ -47,17 +48,38 @@ def extract(text: str, *, entry_point: str, prefill: str = "", cut: bool = False
     """The code to grade in what a model wrote.
 
     ``prefill`` was written on the model's behalf and its text goes on from there.  ``cut`` says that the limit of
-    tokens ended the text; it is graded then only if the answer was complete before.  No text makes it raise, and
-    code that it gives and that parses is given again for that code.
+    tokens ended the text; it is graded then only if the answer was complete before – or as far as it goes, when it
+    continues a program, for a base model's reply has no end of its own.  No text makes it raise, and code that it
+    gives and that parses is given again for that code.
     """
     parser = BoundedParser()
     answer = _Extraction(parser, entry_point, cut=cut).answer(_newlines(prefill + text), _newlines(prefill))
+    if cut and isinstance(answer, NoAnswer) and continues(prefill, entry_point):
+        return _as_far_as_it_goes(text, entry_point, prefill) or answer
     if isinstance(answer, CodeAnswer) and answer.strategy in {UNPARSED, _NO_ENTRY_POINT}:
         # What was handed on as it stands may itself hold fences or tags.
         again = _Extraction(parser, entry_point, cut=False).answer(answer.code, "")
         if isinstance(again, CodeAnswer) and again.code != answer.code:
             return replace(again, notes=(*answer.notes, *again.notes))
     return answer
+
+
+def continues(prefill: str, entry_point: str) -> bool:
+    """Whether a reply goes on with a program: the prefill begins the entry point and opens no fence before."""
+    begun = re.search(rf"^(?:async[ ]+def|def|class)[ ]+{re.escape(entry_point)}\b", prefill, re.MULTILINE)
+    return begun is not None and "```" not in prefill[: begun.start()] and "~~~" not in prefill[: begun.start()]
+
+
+def _as_far_as_it_goes(text: str, entry_point: str, prefill: str) -> CodeAnswer | None:
+    """A cut continuation without its last line, which may be half of one; None when that is no program.
+
+    The official tool grades such replies the same way: it knows no cut ones.
+    """
+    whole_lines = text[: text.rfind("\n") + 1]
+    answer = extract(whole_lines, entry_point=entry_point, prefill=prefill)
+    if isinstance(answer, NoAnswer) or answer.strategy in {UNPARSED, _NO_ENTRY_POINT}:
+        return None
+    return replace(answer, notes=(*answer.notes, _CUT_OFF))
 
 
 def as_written(text: str, *, prefill: str = "") -> CodeAnswer | NoAnswer:
@@ -106,7 +128,7 @@ class _Extraction:
         if program is not None and defines(program, self._entry):
             return self._choose([], [self._candidates.program(whole)])
         text = whole
-        continued = self._continues(prefill)
+        continued = continues(prefill, self._entry)
         if not continued:
             seen = visible(whole, self._strings)
             if seen.unfinished is not None:
@@ -118,11 +140,6 @@ class _Extraction:
             return self._nothing(Reason.EMPTY, "the reply has no visible text")
         parts = segments(text, self._strings)
         return self._choose(parts, self._candidates.ways(parts, continued=continued))
-
-    def _continues(self, prefill: str) -> bool:
-        """Whether the reply goes on with a program: the prefill begins a definition and opens no fence before."""
-        begun = re.search(rf"^(?:async[ ]+def|def|class)[ ]+{re.escape(self._entry)}\b", prefill, re.MULTILINE)
-        return begun is not None and "```" not in prefill[: begun.start()] and "~~~" not in prefill[: begun.start()]
 
     def _choose(self, parts: Sequence[Segment], ways: Iterable[Iterable[Candidate]]) -> CodeAnswer | NoAnswer:
         """The answer from the first of the ways to read the reply that gives any."""
