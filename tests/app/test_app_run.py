@@ -425,7 +425,7 @@ def test_a_base_model_continues_the_stub(runs: Runs) -> None:
     assert asked["max_tokens"] == 1280
     (row,) = runs.samples()
     assert row["raw_solution"] == problem.reference
-    assert row["lead"] == ""
+    assert (row["lead"], row["lead_in_raw"]) == (problem.prompts["complete"], True)
     assert "def task_func" in row["solution"]
     assert reasons(report) == {problem.id: "passed all_tests_passed"}
     manifest = runs.manifest()

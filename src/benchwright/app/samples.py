@@ -13,7 +13,7 @@ def sample_rows(attempts: Iterable[Attempt], problems: ProblemSet, *, join_lead:
     """Rows with ``task_id``, ``solution`` (extracted), ``raw_solution`` (as written), and how the reply ended.
 
     With ``join_lead`` the text that a base model was given to complete is part of ``raw_solution``, as the official
-    tool writes it; otherwise it is a field of its own.
+    tool writes it; ``lead`` names it in any case.
     """
     for attempt in attempts:
         entry_point = problems.problem(attempt.problem_id).entry_point
@@ -23,7 +23,8 @@ def sample_rows(attempts: Iterable[Attempt], problems: ProblemSet, *, join_lead:
             "sample": attempt.sample,
             "solution": answer.code if isinstance(answer, CodeAnswer) else "",
             "raw_solution": (attempt.prefill if join_lead else "") + (attempt.raw_text or ""),
-            "lead": "" if join_lead else attempt.prefill,
+            "lead": attempt.prefill,
+            "lead_in_raw": join_lead and bool(attempt.prefill),
             "ending": attempt.ending.value,
             "ending_detail": attempt.ending_detail,
             "model": attempt.model,

@@ -114,14 +114,16 @@ class _Reading:
             self.unknown.setdefault(task_id, _Unknown(task_id, where))
             return
         solution, unreadable = _usable(row[answer], answer, problem, line.undecodable)
-        raw = row.get("raw_solution")
+        raw, lead = row.get("raw_solution"), _text_or_empty(row, "lead", where)
+        if row.get("lead_in_raw") is True and isinstance(raw, str):
+            raw = raw.removeprefix(lead)
         self.attempts.append(
             Attempt(
                 problem_id=problem.id,
                 sample=self._number(row, problem.id, where),
                 solution=solution,
                 raw_text=_raw_text(raw, solution),
-                prefill=_text_or_empty(row, "lead", where),
+                prefill=lead,
                 model=self._model(row, where),
                 ending=_ending(row, where),
                 ending_detail=_text_or_empty(row, "ending_detail", where),
