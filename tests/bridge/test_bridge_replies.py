@@ -192,6 +192,13 @@ def test_an_overflow_is_recognised_by_its_words(message: str, status: int | None
     assert overflow_of(StatusError(message, status)) == message
 
 
+TOO_LONG_A_REPLY = (
+    "This model's maximum context length is 2048 tokens. However, you requested 2180 tokens (900 in the messages, "
+    "1280 in the completion)."
+)
+"""The prompt would fit, but not with a reply as long as was asked for: a setting, not the model's limit."""
+
+
 @pytest.mark.parametrize(
     ("message", "status"),
     [
@@ -202,11 +209,7 @@ def test_an_overflow_is_recognised_by_its_words(message: str, status: int | None
         ("upstream failed while reading the context window", 502),
         ("", None),
         ("ThrottlingException: Too many tokens, please wait before trying again.", None),
-        (
-            "This model's maximum context length is 2048 tokens. However, you requested 2180 tokens (900 in the "
-            "messages, 1280 in the completion).",
-            400,
-        ),
+        (TOO_LONG_A_REPLY, 400),
     ],
 )
 def test_other_errors_are_no_overflow(message: str, status: int | None) -> None:
