@@ -1,7 +1,6 @@
 """Which problems are asked first, and what their answers must show for a run to go on."""
 
 import itertools
-import json
 from typing import Any
 
 import pytest
@@ -98,13 +97,6 @@ def test_an_unreadable_answer_says_why(sample: PreflightSample, words: str) -> N
     """There is no code that could be graded, and the reason with its detail stands in its place."""
     assert not sample.readable
     assert words in (sample.strategy + (sample.code or ""))
-
-
-def test_a_sample_is_plain_data() -> None:
-    """The evidence can be written as JSON."""
-    plain = json.loads(json.dumps(examined(fenced(CODE)).to_plain()))
-    assert (plain["reply"], plain["ending"], plain["readable"]) == (fenced(CODE), "submitted", True)
-    assert set(plain) == {"problem_id", "prompt", "reply", "ending", "code", "strategy", "readable"}
 
 
 GOOD = examined(fenced(CODE))

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from benchwright.answers.parsing import ParseFailure, parse
 from benchwright.answers.reading import answer_of
@@ -26,18 +25,6 @@ class PreflightSample:
     """The rule that found it, or why nothing was found."""
     readable: bool
     """Whether there is code that parses and defines the entry point."""
-
-    def to_plain(self) -> dict[str, Any]:
-        """The sample for ``--json``."""
-        return {
-            "problem_id": self.problem_id,
-            "prompt": self.prompt,
-            "reply": self.attempt.raw_text,
-            "ending": self.attempt.ending.value,
-            "code": self.code,
-            "strategy": self.strategy,
-            "readable": self.readable,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
