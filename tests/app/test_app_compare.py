@@ -161,7 +161,8 @@ def test_the_score_is_the_calibrated_one_unless_asked(make: Make) -> None:
         ({"data_digest": "e", "version": "0.2.0", "subset": "hard"}, "the data differs"),
         ({"data_digest": "e", "subset": "hard", "problem_digests": {"p0": "other"}}, "the data differs, for one p0"),
         ({"data_digest": "e", "subset": "hard", "problem_digests": None}, "the data differs, for one p0"),
-        ({"status": "running"}, "is not finished"),
+        ({"status": "running"}, r"is not finished \(it was interrupted\)"),
+        ({"status": "stopped", "stopped": "the budget is used up"}, r"is not finished \(the budget is used up\)"),
     ],
 )
 def test_other_data_is_refused(make: Make, fields: dict[str, Any], words: str) -> None:
@@ -282,3 +283,10 @@ def test_a_grading_and_its_regrading_know_laziness(
     monkeypatch.setattr("benchwright.app.results.judge", function.judge)
     regrade(graded.folder, Workspace(home=home))
     assert folder.manifest()["laziness"] is None
+
+
+def test_a_flagged_side_says_so(make: Make) -> None:
+    """What sets a score apart goes with it into every comparison."""
+    found = compare(make("a", many(4, 4)), make("b", many(4, 3), flags=["base_model_on_instruct"]))
+    assert (found.a.flags, found.b.flags) == ((), ("base_model_on_instruct",))
+    assert found.to_plain()["flags_b"] == ["base_model_on_instruct"]

@@ -39,6 +39,8 @@ class Side:
     """``problem#sample: detail`` of every fault on this side; such a sample counts on no side."""
     missing: tuple[str, ...]
     """Compared problems without a sample, counted as not solved."""
+    flags: tuple[str, ...] = ()
+    """What sets this side's score apart, such as ``base_model_on_instruct``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +111,8 @@ class Comparison:
             "samples_b": self.b.samples,
             "tasks_only_a": list(self.a.tasks_ahead),
             "tasks_only_b": list(self.b.tasks_ahead),
+            "flags_a": list(self.a.flags),
+            "flags_b": list(self.b.flags),
             "settings": [list(setting) for setting in self.settings],
             "left_out": {
                 "not_in_b": list(self.a.not_in_other),
@@ -206,6 +210,7 @@ def _side(path: Path, manifest: Mapping[str, Any], own: _Rows, other: _Rows, com
         unscored=tuple(problem for problem in own.problems if problem in other.problems and problem not in own.shares),
         faults=own.faults,
         missing=tuple(problem for problem in own.missing if problem in other.shares),
+        flags=tuple(manifest.get("flags", ())),
     )
 
 

@@ -41,7 +41,8 @@ def lines(report: Comparison) -> list[str]:
     said = [f"{report.benchmark} {report.version}, score {report.score.value}, {found.n} problems that both have"]
     for name, side in (("A", report.a), ("B", report.b)):
         samples = "one sample each" if side.samples == 1 else f"up to {side.samples} samples each"
-        said.append(f"{name}: {side.model} ({side.variant}), {100 * side.mean:.1f} %, {samples}")
+        flags = f"; flagged {', '.join(side.flags)}, never ranked" if side.flags else ""
+        said.append(f"{name}: {side.model} ({side.variant}), {100 * side.mean:.1f} %, {samples}{flags}")
     said.append(report.sentence)
     if report.greedy:
         said.append("p: exact McNemar test over the problems that one alone solves; interval: bootstrap over problems.")

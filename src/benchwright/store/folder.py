@@ -78,7 +78,8 @@ class ResultsFolder:
         """The manifest of a grading that has come to its end; raises `UsageError` for any other."""
         manifest = self.manifest()
         if manifest.get("status") != "complete":
-            raise UsageError(f"The grading in {self.path} is not finished; give its command again first.")
+            why = manifest.get("stopped") or "it was interrupted"
+            raise UsageError(f"What is in {self.path} is not finished ({why}); give its command again first.")
         return manifest
 
     def has_manifest(self) -> bool:
