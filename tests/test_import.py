@@ -111,7 +111,7 @@ def test_commands_that_need_inspect_say_what_to_install(arguments: list[str]) ->
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("bw: ")
-    assert line.endswith("install it with: pip install 'benchwright[inspect]'.")
+    assert line.endswith("(in a checkout: pip install -e '.[inspect]').")
 
 
 def test_other_commands_do_without_inspect() -> None:

@@ -239,7 +239,7 @@ def test_a_prompt_that_is_too_long_is_answered(journal: ReplyJournal, returns_er
 @given(
     cap=st.integers(1, 3000),
     connections=st.integers(1, 12),
-    costs=st.lists(st.tuples(st.integers(0, PROMPT_TOKENS), st.integers(0, 50)), min_size=1, max_size=25),
+    costs=st.lists(st.tuples(st.integers(0, PROMPT_TOKENS), st.integers(1, 50)), min_size=1, max_size=25),
 )
 def test_a_budget_is_never_overrun(
     tmp_path_factory: pytest.TempPathFactory, cap: int, connections: int, costs: list[tuple[int, int]]
@@ -396,3 +396,36 @@ def test_failures_of_a_preflight_are_forgotten(journal: ReplyJournal) -> None:
     meter.forget_failures()
     meter.note_failure(SampleKey("p", 0), StatusError(500))
     assert (meter.stopped, list(meter.failures)) == (None, [SampleKey("p", 0)])
+
+
+@pytest.mark.parametrize("usage", [(0, 0), (50, 0)])
+def test_usage_that_cannot_be_counts_as_none(journal: ReplyJournal, usage: tuple[int, int]) -> None:
+    """A reply has at least one token: a server that reports none has reported nothing, and the reply is kept."""
+    _, model = metered(Provider(lambda key, number: output("x = 1", usage=usage)), journal)
+    asyncio.run(ask(model, SampleKey("p", 0)))
+    (call,) = journal.calls
+    assert call.reply is not None
+    assert call.reply.text == "x = 1"
+    assert call.charge.usage is None
+    assert call.charge.estimated_tokens > PROMPT_TOKENS
+
+
+def test_a_negative_count_loses_no_reply(journal: ReplyJournal) -> None:
+    """Servers that count cached tokens otherwise make Inspect's count of new ones negative; the reply is paid for."""
+    meter, model = metered(Provider(lambda key, number: output("x = 1", usage=(-7, 5))), journal)
+    asyncio.run(ask(model, SampleKey("p", 0)))
+    assert journal.reply("p", 0) is not None
+    assert meter.ledger.spent == TokenUsage(input_tokens=0, output_tokens=5)
+    assert meter.ledger.reserved.tokens == 0
+
+
+def test_no_error_carries_a_secret_into_a_file(journal: ReplyJournal) -> None:
+    """Servers repeat the key they refuse: it is hidden in the journal, and in the error that goes on to the log."""
+    provider = Provider(lambda key, number: StatusError(401, "the key open-sesame-1234 \x1b[31m is wrong"))
+    model = provider.model
+    meter = Meter(journal, Ledger(Budget(), None), secrets=["open-sesame-1234"])
+    meter.attach(model)
+    with pytest.raises(RuntimeError, match="the key \\(hidden\\) "):
+        asyncio.run(ask(model, SampleKey("p", 0)))
+    assert "sesame" not in journal.path.read_text()
+    assert "\x1b" not in journal.calls[0].error

@@ -211,7 +211,10 @@ def test_an_objection_ends_with_four(bw_run: Runner) -> None:
         done = bw_run(server, "--json")
         assert len(server.requests) == 3
     assert done.returncode == 4
-    assert "None of the 3 answers holds code" in sentence(done)
+    stopped = json.loads(done.stdout)
+    assert (stopped["status"], Path(stopped["folder"]).parent.name) == ("stopped", "benchwright-results")
+    assert "None of the 3 answers holds code" in stopped["stopped"]
+    assert stopped["stopped"] in done.stderr
     assert done.stderr.count("--- answer as written\nno code from me") == 3
     assert done.stderr.count("Please provide a self-contained Python script") == 3
     assert "--- 0 of 3 answers can be graded" in done.stderr

@@ -136,7 +136,8 @@ def grade_into(
     summary = summarise(rows, options.scores, here, given_names=given)
     folder.write_plans({problem.id: pipeline.plan(problem) for problem in problems.values()}, given)
     folder.write_rows(rows)
-    if options.official_files:
+    # Neither a part of a run nor faults alone make a result that other tools may take for a whole one.
+    if options.official_files and inputs.manifest.get("status") != "stopped" and summary.estimates:
         _write_official(folder, inputs, options, prepared, rows, summary, here, store)
     wall = time.monotonic() - started
     manifest = {"status": "complete", **inputs.manifest, "finished": _now(), **_outcome(summary, run, wall)}
@@ -177,6 +178,7 @@ class Inputs:
         problems = benchmark.load(subset=options.subset, version=options.version, path=options.data)
         samples = _read_samples(options, benchmark, problems)
         _refuse_other_subset(options, benchmark, samples)
+        _refuse_other_variant(options, samples)
         if options.ids:
             problems = problems.only(options.ids)
             samples = _only(samples, problems)
@@ -222,6 +224,14 @@ def _refuse_other_subset(options: GradeOptions, benchmark: Benchmark, samples: S
                 f"The samples answer exactly the {len(answered)} problems of subset {subset!r}; say --subset {subset}, "
                 f"or --subset {benchmark.subsets[0]} to count the other {len(samples.missing)} as missing."
             )
+
+
+def _refuse_other_variant(options: GradeOptions, samples: SampleFile) -> None:
+    if options.variant is not None and samples.variant not in (None, options.variant):
+        raise UsageError(
+            f"{options.samples} says that it answers variant {samples.variant}, but --variant {options.variant} was "
+            f"given; leave --variant out."
+        )
 
 
 def _only(samples: SampleFile, problems: ProblemSet) -> SampleFile:

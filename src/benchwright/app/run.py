@@ -158,7 +158,9 @@ class _Run:
         charges = (call.charge for call in journal.calls)
         self._ledger = Ledger.rebuilt(plan.options.budget, plan.price and plan.price.price, charges)
         tokens = plan.question.generation.get("max_tokens")
-        self._meter = Meter(journal, self._ledger, timeout=plan.options.calls.timeout, reply_tokens=tokens)
+        self._meter = Meter(
+            journal, self._ledger, timeout=plan.options.calls.timeout, reply_tokens=tokens, secrets=plan.secrets
+        )
         self._opened: OpenModel | None = plan.opened
         self._started = time.monotonic()
         self._executed = 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import benchwright
 from benchwright.app.runplan import RunPlan
@@ -22,6 +23,8 @@ class RunFile:
         self._folder = folder
         self._plan = plan
         self._found = folder.read_json(NAME)
+        if self._found is not None and not _is_whole(self._found):
+            raise UsageError(f"{folder.path / NAME} is damaged; move the folder away and run again.")
 
     def refuse_changed(self) -> None:
         """Raise `UsageError`, with the difference, when the folder holds another run, or something else."""
@@ -64,6 +67,13 @@ class RunFile:
         plan = self._plan
         described = {**plan.identity, **plan.facts(), "identity": sorted(plan.identity)}
         self._folder.write_json(NAME, described | {"log": log, "log_of": circumstances})
+
+
+def _is_whole(found: Mapping[str, Any]) -> bool:
+    names, log = found.get("identity", []), found.get("log")
+    named = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    inside = log is None or (isinstance(log, str) and ".." not in Path(log).parts and not Path(log).is_absolute())
+    return named and inside
 
 
 def _circumstances(controls: Mapping[str, ControlRun]) -> str:

@@ -1,5 +1,6 @@
 """What a run will do, settled before anything is asked or spent."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -12,7 +13,14 @@ from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.base import Benchmark, ProblemSet
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.bridge.grader import ALL_SCORES
-from benchwright.bridge.models import ModelSettings, OpenModel, open_model, without_credentials, without_secrets
+from benchwright.bridge.models import (
+    ModelSettings,
+    OpenModel,
+    open_model,
+    secrets_of,
+    without_credentials,
+    without_secrets,
+)
 from benchwright.bridge.running import CallSettings
 from benchwright.bridge.tasks import BASE_REPLY_TOKENS, Question, check_generation
 from benchwright.core.budget import Budget, PriceEntry, PriceTable
@@ -75,6 +83,8 @@ class RunPlan:
     identity: Mapping[str, Any]
     """Whatever makes it this run and no other."""
     folder: Path
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Texts that may be written nowhere."""
 
     @property
     def run_id(self) -> str:
@@ -154,6 +164,7 @@ def plan_run(options: RunOptions, workspace: Workspace) -> RunPlan:
         price=price,
         identity=identity,
         folder=options.out or default,
+        secrets=secrets_of(options.model, os.environ),
     )
 
 

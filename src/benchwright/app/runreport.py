@@ -69,7 +69,9 @@ class RunReport:
 def report_run(plan: RunPlan, folder: ResultsFolder, workspace: Workspace, asked: Asked) -> RunReport:
     """Grade and write everything; at least one attempt must be there."""
     joined = plan.question.mode is Mode.BASE
-    folder.write_lines(SAMPLES, sample_rows(asked.found, plan.problems, join_lead=joined))
+    folder.write_lines(
+        SAMPLES, sample_rows(asked.found, plan.problems, variant=plan.question.variant, join_lead=joined)
+    )
     samples = SampleFile.of(
         asked.found,
         name=SAMPLES,

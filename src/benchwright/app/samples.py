@@ -9,7 +9,9 @@ from benchwright.core.answers import CodeAnswer
 from benchwright.core.attempts import Attempt
 
 
-def sample_rows(attempts: Iterable[Attempt], problems: ProblemSet, *, join_lead: bool) -> Iterator[dict[str, Any]]:
+def sample_rows(
+    attempts: Iterable[Attempt], problems: ProblemSet, *, variant: str, join_lead: bool
+) -> Iterator[dict[str, Any]]:
     """Rows with ``task_id``, ``solution`` (extracted), ``raw_solution`` (as written), and how the reply ended.
 
     With ``join_lead`` the text that a base model was given to complete is part of ``raw_solution``, as the official
@@ -28,4 +30,5 @@ def sample_rows(attempts: Iterable[Attempt], problems: ProblemSet, *, join_lead:
             "ending": attempt.ending.value,
             "ending_detail": attempt.ending_detail,
             "model": attempt.model,
+            "variant": variant,
         }

@@ -13,6 +13,11 @@ from benchwright.bridge.scoring import LEAD, NOT_ASKED, PROBLEM
 from benchwright.core.attempts import Attempt, Ending
 from benchwright.core.errors import UsageError
 
+# What a damaged or made-up archive raises, in Inspect's reader or in ours.
+_DAMAGED = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
 
 def read_log(path: Path, problems: ProblemSet) -> SampleFile:
     """The attempts of a log that one of benchwright's tasks made.
@@ -26,10 +31,12 @@ def read_log(path: Path, problems: ProblemSet) -> SampleFile:
         header = read_eval_log(str(path), header_only=True)
         _refuse_other_data(path, header, problems)
         attempts = tuple(_attempts(path, header, problems))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:  # what a damaged archive raises
+    except _DAMAGED as error:
         raise UsageError(f"{path} is not a readable Inspect log ({type(error).__name__}: {error}).") from error
     if not attempts:
         raise UsageError(f"{path} holds no answers.")
+    if len({(attempt.problem_id, attempt.sample) for attempt in attempts}) < len(attempts):
+        raise UsageError(f"{path} holds the same sample twice; it is not as it was written.")
     answered = {attempt.problem_id for attempt in attempts}
     return SampleFile.of(
         attempts,
@@ -59,6 +66,8 @@ def _attempts(path: Path, header: EvalLog, problems: ProblemSet) -> Iterator[Att
         metadata = sample.metadata
         if PROBLEM not in metadata or LEAD not in metadata:
             raise UsageError(f"{path} was not made by a task of benchwright (its samples name no problem).")
+        if not isinstance(metadata[LEAD], str) or sample.epoch < 1:
+            raise ValueError("a sample's metadata is not as it was written")
         if NOT_ASKED not in metadata:
             problem = problems.problem(metadata[PROBLEM])
             yield _attempt(sample, problem.id, header.eval.model)

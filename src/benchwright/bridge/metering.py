@@ -6,7 +6,7 @@ same, and is counted.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
@@ -30,6 +30,8 @@ _UNKNOWN_OUTPUT_TOKENS = 4096
 """Expected of a reply without a limit of its own, until longer ones have been seen."""
 _NOT_BILLED = (Ending.OVERFLOWED, Ending.REFUSED)
 """Endings that come without usage when the provider has answered with an error instead of calling the model."""
+_UNREADABLE = (TypeError, ValueError, AttributeError, LookupError)
+"""What clients raise over an answer that is not as they expect."""
 MAX_FAILED_IN_A_ROW = 20
 """Samples that fail one after the other before the provider counts as gone."""
 
@@ -45,7 +47,13 @@ class Meter:
     """Counts, keeps and limits the calls of one model in one run."""
 
     def __init__(
-        self, journal: ReplyJournal, ledger: Ledger, *, timeout: int | None = None, reply_tokens: int | None = None
+        self,
+        journal: ReplyJournal,
+        ledger: Ledger,
+        *,
+        timeout: int | None = None,
+        reply_tokens: int | None = None,
+        secrets: Sequence[str] = (),
     ) -> None:
         """Make a meter.
 
@@ -54,7 +62,9 @@ class Meter:
             ledger: What was spent, earlier invocations included, and what may be.
             timeout: Seconds for one try of one call.
             reply_tokens: Most tokens of one reply, when the user has set a limit.
+            secrets: Texts that no error may carry into a file; servers repeat keys that they refuse.
         """
+        self._secrets = tuple(secrets)
         self._timeout = timeout
         self._reply_tokens = reply_tokens
         self._journal = journal
@@ -102,6 +112,8 @@ class Meter:
                 raise AttemptTimeoutError(self._timeout)
         except BaseException as error:
             if not self._failed(key, reservation, error, time.monotonic() - started):
+                if any(secret in str(error) for secret in self._secrets):
+                    raise RuntimeError(self._plain(error)) from None  # Inspect would write it into the log
                 raise
             return self._overflowed(key, reservation)
         output = result[0] if isinstance(result, tuple) else result
@@ -115,12 +127,8 @@ class Meter:
         return result
 
     def _answered(self, key: SampleKey, reservation: Reservation, output: ModelOutput, seconds: float) -> None:
-        try:
-            reply = reply_of(output)
-            usage = None if output.usage is None else usage_of(output.usage)
-        except Exception as error:
-            self._failed(key, reservation, error, seconds)  # it was paid for, whatever came back
-            raise
+        reply = reply_of(output)
+        usage = _believable(output, reply)
         estimated = 0
         if usage is None and reply.ending not in _NOT_BILLED:
             written = int(len(reply.text + reply.reasoning) / _CHARACTERS_PER_TOKEN) + 1
@@ -132,9 +140,11 @@ class Meter:
         """Take note of a failed call; True when it failed because the prompt does not fit, which is an answer."""
         # An answer with an error status is not billed.  A call that broke off may be: at least its input counts.
         estimated = 0 if status_of(error) is not None else reservation.estimate.input_tokens
+        if isinstance(error, _UNREADABLE) and estimated:
+            estimated = reservation.estimate.tokens  # it did answer, in a way that the client cannot read
         overflow = overflow_of(error) if isinstance(error, Exception) else None
         reply = overflow and Reply(text="", ending=Ending.OVERFLOWED, ending_detail=overflow)
-        words = clip(f"{type(error).__name__}: {error}")
+        words = self._plain(error)
         self._close(key, reservation, seconds, reply=reply or None, estimated=estimated, error=words)
         return reply is not None
 
@@ -206,10 +216,17 @@ class Meter:
     def note_failure(self, key: SampleKey, error: BaseException) -> None:
         """A sample stays without a reply; when too many do in a row, nothing more is asked."""
         cause = error.__cause__ or error  # Inspect puts the whole request before the provider's words
-        self.failures[key] = clip(f"{type(cause).__name__}: {cause}")
+        self.failures[key] = self._plain(cause)
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= MAX_FAILED_IN_A_ROW and self.stopped is None:
             self.stopped = f"{self._failed_in_a_row} samples in a row got no reply; the last one: {self.failures[key]}"
+
+    def _plain(self, error: BaseException) -> str:
+        """An error in one line that may be written down."""
+        text = f"{type(error).__name__}: {error}"
+        for secret in self._secrets:
+            text = text.replace(secret, "(hidden)")
+        return clip(text)
 
     def forget_failures(self) -> None:
         """Samples that failed so far will be asked again."""
@@ -220,6 +237,18 @@ class Meter:
         """A sample has its reply; one that was there already says nothing of the provider."""
         if key in self._answered_now:
             self._failed_in_a_row = 0
+
+
+def _believable(output: ModelOutput, reply: Reply) -> TokenUsage | None:
+    """The usage that was reported, or None when there is none, or none that can be: text without any token."""
+    if output.usage is None:
+        return None
+    try:
+        usage = usage_of(output.usage)
+    except ValueError:
+        return None
+    silent = usage.output_tokens == 0 and bool(reply.text or reply.reasoning)
+    return None if silent else usage
 
 
 def metered(meter: Meter) -> Solver:

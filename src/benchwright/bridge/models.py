@@ -23,24 +23,16 @@ _RESERVED = {"model", "role", "required", "default", "config", "base_url", "memo
 _SCRIPTED = {"mockllm", "benchwright"}
 _BASE_NAME = re.compile(r"(?:^|[-_/.])(?:base|pt)(?:$|[-_/.])", re.IGNORECASE)
 _MARKUP = re.compile(r"\[/?[a-z][a-z ]*\]")
-# Words of an argument's name: tokenizer_path and max_tokens are no secrets.
-_SECRET = frozenset(
-    [
-        "key",
-        "apikey",
-        "token",
-        "secret",
-        "password",
-        "passphrase",
-        "auth",
-        "authorization",
-        "bearer",
-        "credential",
-        "credentials",
-        "cookie",
-        "headers",
-    ]
-)
+# Words of an argument's name: tokenizer_path and reasoning_tokens are no secrets.
+_SECRET = frozenset({
+    "key", "keys", "apikey", "apikeys", "token", "secret", "secrets", "password", "passwd", "passphrase", "pwd", "auth",
+    "authorization", "bearer", "jwt", "pat", "sig", "signature", "credential", "credentials", "cookie", "cookies",
+    "header", "headers",
+})  # fmt: skip
+_SECRET_ENDS = ("apikey", "token", "secret", "password", "passwd")
+_SECRET_VALUE = re.compile(r"://[^/@\s]+:[^/@\s]+@|\bBearer\s|\b(?:sk|ghp|hf)[-_][\w-]{8,}")
+_SHORTEST_SECRET = 8
+"""Shorter values are words that would be missed in plain texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +148,7 @@ def without_secrets(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hidden(name: str, value: Any) -> Any:
-    if _SECRET & set(re.split(r"[\W_]+", name.lower())):
+    if _names_a_secret(name) or (isinstance(value, str) and _SECRET_VALUE.search(value)):
         return "(hidden)"
     if isinstance(value, dict):
         return without_secrets(value)
@@ -166,6 +158,20 @@ def _hidden(name: str, value: Any) -> Any:
     return value if plain else f"({type(value).__name__})"
 
 
+def _names_a_secret(name: str) -> bool:
+    words = re.split(r"[\W_]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
+    return any(word in _SECRET or word.endswith(_SECRET_ENDS) for word in words)
+
+
+def secrets_of(settings: ModelSettings, variables: Mapping[str, str]) -> tuple[str, ...]:
+    """Texts that may be written nowhere: values of the environment and of arguments whose names speak of secrets."""
+    named = [*variables.items(), *settings.args.items()]
+    values = [value for name, value in named if isinstance(value, str) and _names_a_secret(name)]
+    if settings.base_url is not None:
+        values.append(urlsplit(settings.base_url).password or "")
+    return tuple(sorted({value for value in values if len(value) >= _SHORTEST_SECRET}, key=len, reverse=True))
+
+
 def without_credentials(url: str | None) -> str | None:
     """An address as it may be written down: without user, password and query; raises `UsageError` for no address."""
     if url is None:
@@ -173,8 +179,10 @@ def without_credentials(url: str | None) -> str | None:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise UsageError(f"--model-base-url {url!r} is no address ({error}).") from error
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
+        raise UsageError(f"--model-base-url is no address ({error}).") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", url):
+        raise UsageError("--model-base-url is no address; expected one such as http://127.0.0.1:8000/v1.")
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 
 def plain_message(error: PrerequisiteError) -> str:

@@ -109,7 +109,7 @@ def _task(name: str, variant: str, data: _Data, mode: str, prefill: bool, isolat
         grader = _LazyGrader(benchmark, target, home, Isolation(isolation), workers)
         return build_task(question, solve=ask(mode), score=verdicts(problems.problem, grader.get))
     except BenchwrightError as error:
-        raise PrerequisiteError(str(error)) from error
+        raise PrerequisiteError(str(error).replace("[", "\\[")) from error  # or it would be read as markup
     except ValueError as error:  # a mode or an isolation level that is none
         raise PrerequisiteError(f"{error}; see the task's parameters in benchwright's documentation.") from error
 

@@ -25,6 +25,7 @@ _OVERFLOW = re.compile(
 _TOO_MUCH_ASKED = re.compile(
     r"\d+ (?:tokens )?in the completion|`?max_(?:completion_)?tokens`? (?:is|are|=)", re.IGNORECASE
 )
+_KEY = re.compile(r"\b(?:sk|pk|rk|ghp|gho|xoxb|hf|AIza)[-_]?[A-Za-z0-9_*-]{12,}")
 _DETAIL_CHARACTERS = 300
 _STOPS: dict[Ending, StopReason] = {
     Ending.TRUNCATED: "max_tokens",
@@ -153,6 +154,7 @@ def attempt_of(reply: Reply, *, problem_id: str, sample: int, lead: str, model: 
 
 
 def clip(text: str) -> str:
-    """Foreign words in one line, fit for a table."""
-    line = " ".join(text.split())
+    """Foreign words in one line, fit for a table and a terminal, without what looks like a key."""
+    shown = "".join(character if character.isprintable() else " " for character in text)
+    line = _KEY.sub("(hidden)", " ".join(shown.split()))
     return line if len(line) <= _DETAIL_CHARACTERS else line[: _DETAIL_CHARACTERS - 1] + "…"

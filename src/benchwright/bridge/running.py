@@ -101,6 +101,8 @@ def ask_beforehand(
             await opened.model.generate(messages_of(question.prompt(problem_id)), config=config)
         except NotAsked:
             return
+        except PrerequisiteError as error:
+            raise UsageError(f"The model cannot be asked: {plain_message(error)}") from error
         except Exception as error:  # noqa: BLE001 - whatever a provider raises is this sample's failure
             meter.note_failure(key, error)
 

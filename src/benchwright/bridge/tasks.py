@@ -1,5 +1,6 @@
 """A benchmark as an Inspect task: prompts in, verdicts out."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +41,8 @@ def check_generation(settings: Mapping[str, Any]) -> None:
             raise UsageError(f"The setting {name} cannot be given by --generate; {_OWN[name]}.")
         if name not in GenerateConfig.model_fields:
             raise UnknownNameError("setting of generation", name, GenerateConfig.model_fields)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"The setting {name} cannot be {value}.")
         if without_secrets({name: value}) != {name: value}:
             raise UsageError(f"The setting {name} holds a secret, which would be written into the log; leave it out.")
         try:

@@ -10,6 +10,7 @@ from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import (
     dataset_options,
+    inspect_needed,
     isolation_option,
     json_option,
     progress_bar,
@@ -96,7 +97,7 @@ def command(
         model=model,
         extract=extract,
     )
-    with progress_bar("grading") as update:
+    with inspect_needed(), progress_bar("grading") as update:
         report = grade(options, Workspace.from_environment(os.environ), lambda p: update(p.done, p.total))
     if as_json:
         print_json(to_plain(report))

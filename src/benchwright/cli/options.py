@@ -90,11 +90,11 @@ def inspect_needed() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "inspect_ai":
+        if (error.name or "").partition(".")[0] not in ("inspect_ai", "anyio"):  # the one brings the other
             raise
         raise UsageError(
-            "This command asks models through Inspect, which is not installed; install it with: "
-            "pip install 'benchwright[inspect]'."
+            "This needs Inspect, which is not installed; install benchwright with its extra 'inspect' "
+            "(in a checkout: pip install -e '.[inspect]')."
         ) from error
 
 

@@ -25,7 +25,9 @@ from benchwright.cli.options import (
     workers_option,
     workers_or_default,
 )
+from benchwright.core.attempts import Ending
 from benchwright.core.budget import Budget
+from benchwright.core.errors import StoppedError
 from benchwright.core.execution import Isolation
 from benchwright.core.prompts import Mode
 
@@ -47,12 +49,12 @@ _SHOWN_LINES = 40
     "--samples",
     "--epochs",
     "samples",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     default=1,
     show_default=True,
     help="How often every problem is asked; more than once needs a temperature.",
 )
-@click.option("--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, help="0 is greedy.")
+@click.option("--temperature", type=click.FloatRange(0, 100), default=0.0, show_default=True, help="0 is greedy.")
 @click.option("--reply-tokens", type=click.IntRange(min=1), default=None, help="Most tokens of one reply.")
 @click.option(
     "--mode",
@@ -172,8 +174,13 @@ def command(
         planned = runs.dry_run(plan).to_plain()
         print_json(planned) if as_json else _show_dry_run(planned)
         return
-    with contextlib.redirect_stdout(sys.stderr), progress_bar("graded") as update:
-        report = runs.run(plan, workspace, _Events(update))
+    try:
+        with contextlib.redirect_stdout(sys.stderr), progress_bar("graded") as update:
+            report = runs.run(plan, workspace, _Events(update))
+    except StoppedError as stopped:
+        if as_json:
+            print_json({"status": "stopped", "stopped": str(stopped), "folder": str(plan.folder)})
+        raise
     if as_json:
         print_json(_plain(report))
     else:
@@ -195,6 +202,9 @@ class _Events:
     def preflight(self, preflight: "Preflight", forecast: "Forecast") -> None:
         """The first answers, and the forecast."""
         for sample in preflight.samples:
+            if sample.attempt.ending is Ending.FAILED:
+                self.say(f"--- {sample.problem_id}: no reply: {_clipped(sample.attempt.ending_detail)}")
+                continue
             for title, text in (
                 (f"{sample.problem_id}: prompt", sample.prompt),
                 ("answer as written", sample.attempt.raw_text or sample.attempt.ending_detail),
@@ -283,6 +293,7 @@ def _show(report: "RunReport") -> None:
         out.print("[bold]A base model on a variant for instruction-tuned models[/bold]: flagged, and never ranked.")
     if report.stopped:
         out.print(
-            f"[bold]Stopped[/bold]: {escape(report.stopped)}  {len(report.not_asked)} samples were not asked; the "
-            f"score is over the others alone.  The same command goes on (with a larger budget, if that is what it was)."
+            f"[bold]Stopped[/bold]: {escape(report.stopped.rstrip('.'))}.  {len(report.not_asked)} samples were not "
+            f"asked; the score is over the others alone.  The same command goes on (with a larger budget, if that is "
+            f"what it was)."
         )

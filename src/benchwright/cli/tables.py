@@ -11,6 +11,8 @@ from benchwright.app.summary import Summary
 from benchwright.core.runs import Estimate, Score
 
 _LISTED = 8
+_SHOWN_K = (1, 2, 5, 10, 25, 50, 100)
+"""Of pass@k for every k the table shows these and the largest; the JSON has all."""
 _NAMES = {
     Score.AS_WRITTEN.value: "as written",
     Score.EXTRACTED.value: "extracted (uncalibrated)",
@@ -48,13 +50,18 @@ def show_grading(out: Console, report: GradeReport) -> None:
         f"[bold]{manifest['benchmark']}[/bold] {manifest['version']} ({manifest['subset']}, {manifest['variant']})"
         f"  model {escape(str(manifest['model'] or 'unnamed'))}  environment {manifest['environment']}"
     )
+    if manifest["status"] == "stopped":
+        out.print(
+            f"[bold]Stopped before its end[/bold]: {len(manifest['not_asked'])} samples were not asked, and count "
+            f"nowhere below."
+        )
     if manifest["isolation"] != "namespace":
         out.print(f"[bold]Isolation level {manifest['isolation']}[/bold]: weaker than the default.")
     if not manifest["data_pinned"]:
         out.print("The data was not checked against a published digest.")
     out.print(
-        f"{summary.attempts} samples, {summary.problems} problems, {report.run.executed} executed, "
-        f"{report.run.reused} reused, {report.run.duplicates} identical, {report.wall_seconds:.1f} s"
+        f"{summary.attempts} samples, {summary.problems} problems; (sample, score) pairs: {report.run.executed} "
+        f"executed, {report.run.reused} in the store, {report.run.duplicates} identical; {report.wall_seconds:.1f} s"
     )
     out.print(_estimate_table(summary))
     for line in laziness_lines(summary):
@@ -62,7 +69,8 @@ def show_grading(out: Console, report: GradeReport) -> None:
     out.print(_outcome_table(summary))
     out.print(_slowest_table(summary))
     show_notes(out, summary)
-    out.print(f"rows and official files: {escape(str(report.folder))}", soft_wrap=True)
+    files = "rows" if manifest["status"] == "stopped" else "rows and official files"
+    out.print(f"{files}: {escape(str(report.folder))}", soft_wrap=True)
 
 
 def _estimate_table(summary: Summary) -> Table:
@@ -75,7 +83,10 @@ def _estimate_table(summary: Summary) -> Table:
     if summary.estimates_controlled:
         table.add_column("without failing references", justify="right")
     controlled = {estimate.metric: estimate for estimate in summary.estimates_controlled}
+    largest = max((estimate.k for estimate in summary.estimates), default=1)
     for estimate in summary.estimates:
+        if estimate.k not in (*_SHOWN_K, largest):
+            continue
         score = estimate.metric.partition("[")[2].rstrip("]")
         cells = [score_name(score), str(estimate.k), percent(estimate), f"{estimate.n}; {kind_of(estimate)}"]
         cells.append(estimate.method)

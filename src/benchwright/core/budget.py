@@ -268,6 +268,9 @@ class LedgerEntry:
     """Whether it repeats an earlier call, which failed or whose reply could not be used."""
 
     def __post_init__(self) -> None:
+        counts = (self.estimated_tokens, self.estimated_output_tokens)
+        if any(type(count) is not int for count in counts) or type(self.failed) is not bool:
+            raise ValueError("expected counts of tokens and a flag")
         if not 0 <= self.estimated_output_tokens <= self.estimated_tokens:
             raise ValueError("expected estimated tokens to be counts, and written ones to be among them")
         if self.usage is not None and self.estimated_tokens:

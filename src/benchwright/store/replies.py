@@ -76,11 +76,15 @@ class CallRecord:
         if data["schema"] != SCHEMA_VERSION:
             raise ValueError(f"schema {data['schema']!r}, this version reads {SCHEMA_VERSION}")
         reply = data["reply"]
+        _check(data, problem_id=str, sample=int, charge=dict, error=str, seconds=(int, float), at=str)
+        if reply is not None:
+            _check(reply, text=str, reasoning=str, ending=str, ending_detail=str, model=str)
         return cls(
             problem_id=data["problem_id"],
             sample=data["sample"],
-            reply=reply
-            and Reply(
+            reply=None
+            if reply is None
+            else Reply(
                 text=reply["text"],
                 reasoning=reply["reasoning"],
                 ending=Ending(reply["ending"]),
@@ -92,6 +96,14 @@ class CallRecord:
             seconds=data["seconds"],
             at=data["at"],
         )
+
+
+def _check(data: Mapping[str, Any], **types: type | tuple[type, ...]) -> None:
+    """Raise ``ValueError`` for a field of another type; a number is no flag."""
+    for name, kind in types.items():
+        value = data[name]
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ValueError(f"{name} is {value!r:.40}")
 
 
 class ReplyJournal:

@@ -209,5 +209,5 @@ def test_without_a_connection_the_message_says_what_to_do(monkeypatch: pytest.Mo
 def test_without_the_client_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where huggingface_hub is not installed the message says what to install."""
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(UsageError, match=r"pip install 'benchwright\[hub\]'"):
+    with pytest.raises(UsageError, match=r"pip install 'huggingface_hub"):
         load()

@@ -146,7 +146,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: py
     path = tmp_path / "data.parquet"
     path.write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UsageError, match=r"pip install 'benchwright\[parquet\]'"):
+    with pytest.raises(UsageError, match=r"pip install 'pyarrow"):
         read_problems(path)
 
 

@@ -24,7 +24,7 @@ def fetch(pins: Pins, *, version: str, subset: str) -> Path:
     except ImportError as error:
         raise UsageError(
             "Loading the published data needs huggingface_hub; install it with: "
-            f"pip install 'benchwright[hub]', or {_INSTEAD}."
+            f"pip install 'huggingface_hub>=0.24' 'pyarrow>=14', or {_INSTEAD}."
         ) from error
     repository = pins.repositories[subset]
     try:

@@ -157,9 +157,7 @@ def _parquet_rows(path: Path, hasher: Hasher) -> Iterator[tuple[str, Mapping[str
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise UsageError(
-            f"Reading {path} needs pyarrow; install it with: pip install 'benchwright[parquet]'."
-        ) from error
+        raise UsageError(f"Reading {path} needs pyarrow; install it with: pip install 'pyarrow>=14'.") from error
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
             hasher.update(chunk)

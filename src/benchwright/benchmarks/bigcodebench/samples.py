@@ -20,6 +20,7 @@ _SUFFIXES = (".jsonl", ".jsonl.gz")
 # The official tool writes `<model>--bigcodebench-<backend>-<temperature>-<n>-….jsonl`.
 _MODEL_SEPARATOR = "--bigcodebench-"
 _RESULT_MARKS = ("eval_results", "pass_at_k")
+_RUN_JOURNAL, _RUN_SAMPLES = "replies.jsonl", "samples.jsonl"
 # How many unknown ids an error names before it only counts them.
 _NAMED = 5
 
@@ -55,6 +56,7 @@ def read_samples(path: Path, problems: ProblemSet) -> SampleFile:
         missing=tuple(problem.id for problem in problems.problems if problem.id not in counts),
         fewest_samples=min(counts.values()),
         most_samples=max(counts.values()),
+        variant=next(iter(reading.variants)) if len(reading.variants) == 1 else None,
     )
 
 
@@ -63,6 +65,8 @@ def _sample_files(path: Path) -> list[Path]:
         if not path.exists():
             raise UsageError(f"There is no file {path}.")
         return [path]
+    if (path / _RUN_JOURNAL).exists() and (path / _RUN_SAMPLES).exists():
+        return [path / _RUN_SAMPLES]  # the folder of a run
     files = sorted(
         file
         for file in path.iterdir()
@@ -93,6 +97,8 @@ class _Reading:
     first_numbering: tuple[bool, str] | None = None
     """Whether the first row had a number of its own, and where it stands."""
     unknown: dict[str, _Unknown] = field(default_factory=dict)
+    variants: set[str] = field(default_factory=set)
+    """Prompt variants that rows name."""
     models: dict[str, str] = field(default_factory=dict)
     """Where each model was named first; names guessed from a folder do not count."""
     file_model: str = ""
@@ -114,6 +120,8 @@ class _Reading:
             self.unknown.setdefault(task_id, _Unknown(task_id, where))
             return
         solution, unreadable = _usable(row[answer], answer, problem, line.undecodable)
+        if isinstance(row.get("variant"), str):
+            self.variants.add(row["variant"])
         raw, lead = row.get("raw_solution"), _text_or_empty(row, "lead", where)
         if row.get("lead_in_raw") is True and isinstance(raw, str):
             raw = raw.removeprefix(lead)
