@@ -3,6 +3,7 @@
 import contextlib
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +15,8 @@ from benchwright.core.errors import UsageError
 from benchwright.core.execution import Isolation
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_LINE_SECONDS = 30.0
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
 
@@ -105,9 +108,17 @@ def workers_or_default(workers: int | None) -> int:
 
 @contextlib.contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error with rate and time left; silent when that is not a terminal."""
+    """A progress bar on standard error with rate and time left; a line every half minute when that is no terminal."""
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        said = time.monotonic()
+
+        def say(done: int, total: int) -> None:
+            nonlocal said
+            if time.monotonic() - said >= _LINE_SECONDS:
+                said = time.monotonic()
+                click.echo(f"{label}: {done} of {total}", err=True)
+
+        yield say
         return
     from rich.console import Console
     from rich.progress import (
