@@ -319,7 +319,7 @@ def test_the_folder_holds_what_was_asked(real: Real) -> None:
         "served_by": "openai-api",
         "price": None,
         "budget": {"max_tokens": None, "max_cost": None},
-        "calls": {"max_connections": 10, "max_retries": 6, "timeout": 600},
+        "calls": {"max_connections": 10, "max_retries": 6, "timeout": 60},
     }
     for document in (run, manifest):
         assert {name: document[name] for name in expected} == expected

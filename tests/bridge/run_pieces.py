@@ -108,7 +108,7 @@ class Runs:
     def plan(self, server: Server, out: str = "out", **options: Any) -> RunPlan:
         """A run that can begin."""
         self._monkeypatch.setenv("FAKE_BASE_URL", server.url)
-        given: dict[str, Any] = {"name": MODEL, "preflight": False, "workers": 1, **options}
+        given: dict[str, Any] = {"name": MODEL, "preflight": False, "workers": 1, "timeout": 60, **options}
         parts = {
             kind: kind(**{name: given.pop(name) for name in names if name in given})
             for kind, names in _SETTINGS.items()

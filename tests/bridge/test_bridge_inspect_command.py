@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from app_pieces import PROBLEMS, WRONG, private_home, run_grading
 from inspect_ai.log import read_eval_log
-from run_pieces import MODEL, Runs, fenced, problem_of, reference, verdicts_of
+from run_pieces import MODEL, Runs, fenced, problem_of, reference, unexecuted, verdicts_of
 from scripted_server import Answer, Server, scripted_server
 
 from benchwright.bridge import registry
@@ -72,6 +72,7 @@ def test_inspects_own_command_grades_as_a_run_does(
     (path,) = (tmp_path / "logs").glob("*.eval")
     log = read_eval_log(str(path))
     assert (log.status, log.eval.task) == ("success", "starter_complete")
+    unexecuted(monkeypatch)  # so that whatever the run lacks in the store would show
     with scripted_server(mixed) as server:
         report = Runs(tmp_path, home, monkeypatch).run(server, limit=4)
         assert sorted(server.prompts) == asked

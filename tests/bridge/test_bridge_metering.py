@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inspect_ai.model import ChatMessageUser, GenerateConfig, Model, ModelOutput, ModelUsage
 
-from benchwright.bridge.metering import MAX_FAILED_IN_A_ROW, Meter, NotAsked, SampleKey, current
+from benchwright.benchmarks.base import SampleKey
+from benchwright.bridge.metering import MAX_FAILED_IN_A_ROW, Meter, NotAsked, current
 from benchwright.bridge.replies import reply_of
 from benchwright.core.attempts import Ending
 from benchwright.core.budget import Budget, Ledger, TokenUsage
@@ -111,13 +112,16 @@ def journal(tmp_path: Path) -> Any:
 
 
 def metered(
-    provider: Provider, journal: ReplyJournal, max_tokens: int | None = None, reply_tokens: int | None = 50
+    provider: Provider,
+    journal: ReplyJournal,
+    max_tokens: int | None = None,
+    reply_tokens: int | None = 50,
+    timeout: Any = 600,
 ) -> tuple[Meter, Model]:
     """A meter attached to a model of that provider, for replies of at most so many tokens."""
     charges = (call.charge for call in journal.calls)
-    meter = Meter(
-        journal, Ledger.rebuilt(Budget(max_tokens=max_tokens), None, charges), timeout=600, reply_tokens=reply_tokens
-    )
+    ledger = Ledger.rebuilt(Budget(max_tokens=max_tokens), None, charges)
+    meter = Meter(journal, ledger, timeout=timeout, reply_tokens=reply_tokens)
     model = provider.model
     meter.attach(model)
     return meter, model
@@ -209,6 +213,32 @@ def test_a_call_that_breaks_off_is_charged_by_estimate(journal: ReplyJournal, er
     assert meter.ledger.estimated == TokenUsage(input_tokens=PROMPT_TOKENS)
     assert (meter.ledger.calls, meter.ledger.failures, meter.ledger.retries) == (2, 1, 1)
     assert meter.ledger.reserved.tokens == 0
+
+
+def test_a_call_that_takes_too_long_is_broken_off(journal: ReplyJournal) -> None:
+    """After its time a call is given up with the error that Inspect repeats, and charged by estimate."""
+
+    async def never() -> Outcome:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    meter, model = metered(Provider(lambda key, number: output() if number else never()), journal, timeout=0.02)
+    first, second = asyncio.run(ask_all(model, [SampleKey("p", 0)] * 2, connections=1))
+    assert type(first).__name__ == "AttemptTimeoutError"
+    assert isinstance(second, ModelOutput)
+    assert [call.error.partition(":")[0] for call in journal.calls] == ["AttemptTimeoutError", ""]
+    assert meter.ledger.estimated == TokenUsage(input_tokens=PROMPT_TOKENS)
+    assert meter.ledger.reserved.tokens == 0
+
+
+def test_waiting_for_room_is_no_part_of_a_calls_time(journal: ReplyJournal) -> None:
+    """With room for one call at a time the last of many waits longer than a call may take, and is sent all the same."""
+    provider = Provider(lambda key, number: asyncio.sleep(0.12, output(usage=(20, 10))))
+    meter, model = metered(provider, journal, PROMPT_TOKENS + 50 + 5 * 30, timeout=0.5)
+    results = asyncio.run(ask_all(model, samples(6)))
+    assert [type(result) for result in results] == [ModelOutput] * 6
+    assert provider.most_at_once == 1
+    assert meter.ledger.failures == 0
 
 
 def test_a_reply_without_usage_is_charged_by_estimate(journal: ReplyJournal) -> None:
