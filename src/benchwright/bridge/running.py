@@ -57,7 +57,7 @@ def run_task(task: Task, opened: OpenModel, calls: CallSettings, log_folder: Pat
             log_format="eval",
             display="none",
             score_display=False,
-            log_realtime=False,  # samples are in the log as they end; their events while they run are not worth 3 ms each
+            log_realtime=False,  # ended samples are in the log at once; events of running ones cost 3 ms a sample
             fail_on_error=False,
             max_samples=samples_at_once,
             max_connections=calls.max_connections,
