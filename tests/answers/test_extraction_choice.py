@@ -33,12 +33,36 @@ OTHER = f"```python\n{WRONG}```\n"
         f"{RIGHT}Only a part:\n```python\ndef task_func(x):\n    x = 2\n    ...\n    return x\n```",
         f"{RIGHT}Broken:\n```python\ndef task_func(x:\n    return\n```",
         f"{OTHER}Fixed:\n```python\n!pip install x\n{PLAIN}```\n",
+        f"{RIGHT}You could also write it with numpy:\n{OTHER}",
+        f"{RIGHT}Or as a one-liner:\n{OTHER}",
+        f"{RIGHT}A common mistake:\n{OTHER}",
+        f"{RIGHT}Don't do this:\n{OTHER}",
+        f"{RIGHT}❌ Bad:\n{OTHER}",
+        f"{RIGHT}This is better than:\n{OTHER}",
+        f"The final version:\n{OTHER}Wait, that is wrong. It should be:\n{RIGHT}",
+        f"{RIGHT}To cache it:\n```python\nimport functools\ntask_func = functools.lru_cache(task_func)\n```\n",
+        f"{RIGHT}Elsewhere:\n```python\nimport solution\ntask_func = solution.task_func\ntask_func(1)\n```\n",
+        f"{RIGHT}A stub:\n```python\nfrom unittest.mock import MagicMock\ntask_func = MagicMock()\n```\n",
         f"{OTHER}{RIGHT}Usage:\n```python\nfrom solution import task_func\nprint(task_func(1))\n```\n",
     ],
 )
 def test_the_last_complete_block_wins_unless_words_say_otherwise(reply: str) -> None:
     """Of several blocks with the entry point the last counts, less alternatives, old versions and mere signatures."""
     assert code_of(reply) == PLAIN.strip()
+
+
+def test_the_first_lines_of_a_definition_are_no_later_version_of_it() -> None:
+    """A block that repeats how an earlier definition begins explains it; one that differs replaces it."""
+    code = 'def task_func(x):\n    """Doc."""\n    if not x:\n        return None\n    return x + 1'
+    begun = "def task_func(x):\n    # Nothing?\n    if not x:\n        return None\n"
+    assert code_of(f"```python\n{code}\n```\nFirst we look:\n```python\n{begun}```\n") == code
+    other = begun.replace("None", "0").rstrip()
+    assert code_of(f"```python\n{code}\n```\nShorter:\n```python\n{other}\n```\n") == other
+
+
+def test_an_assignment_can_define_the_function_anew() -> None:
+    """A later block that makes the function of something else than itself is a version of it."""
+    assert code_of(f"{OTHER}Shorter:\n```python\ntask_func = lambda x: x + 1\n```\n") == "task_func = lambda x: x + 1"
 
 
 def test_the_note_says_how_many_blocks_there_were() -> None:

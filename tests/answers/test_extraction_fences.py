@@ -49,6 +49,9 @@ def test_fences_of_any_kind_and_tag_are_read(tag: str, mark: str, end: str) -> N
         f"```python\n{indented(PLAIN, '    ')}```",
         f"\ufeff```python\r\n{PLAIN}```".replace("\n", "\r\n"),
         f"```python\r{PLAIN}```".replace("\n", "\r"),
+        f"\u200b```python\n{PLAIN}\u200b```\n",
+        f"```python\n\u200b{PLAIN}```",
+        f"\xa0```python\n\ufeff{PLAIN}\xa0```\n",
     ],
 )
 def test_sloppy_fences_are_read(reply: str) -> None:
@@ -161,3 +164,17 @@ def test_the_nearest_thing_to_an_answer_is_handed_on(reply: str, strategy: str, 
     assert isinstance(answer, CodeAnswer)
     assert (answer.strategy, answer.code) == (strategy, code)
     assert strategy == "fenced" or any("does not" in note for note in answer.notes)
+
+
+def test_lines_within_brackets_and_strings_are_none_for_a_shell() -> None:
+    """What looks like an installation or a notebook's command stays where a statement goes on."""
+    code = "def task_func(x):\n    return ('%s'\n        % x), '''\npip install foo\n!bang\n'''"
+    assert code_of(f"```python\n!pip install numpy\n{code}\n%matplotlib inline\n```\n") == code
+
+
+def test_code_that_does_not_parse_keeps_its_first_line() -> None:
+    """Code that is handed on as it stands is not searched for what of it parses by itself."""
+    code = "\u2028def task_func(x):\n    return x"
+    answer = extract(f"```python\n{code}\n```\n", entry_point=ENTRY)
+    assert isinstance(answer, CodeAnswer)
+    assert (answer.strategy, answer.code) == ("unparsed", code)

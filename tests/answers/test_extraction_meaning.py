@@ -41,6 +41,15 @@ TEMPLATES = [
     "def mark(function):\n    {xs}.append(function.__name__)\n    return function\n@mark\ndef {f}():\n    return {n}",
     "{f} = (lambda function: lambda: function() + {a})({g})",
     "del {a}\n{a} = {n}",
+    "{a} = {xs}.pop() if {xs} else {n}",
+    "[{xs}.append({a}) for {b} in range({n})]",
+    "{xs} or {xs}.append({a})",
+    "for {a} in range({n}):\n    {xs}.append({a})\n    print({a}, end='')",
+    "for part in (xs, ys):\n    part.append({n})",
+    "box = [{xs}]\nbox[0].append({a})",
+    "table = {{'k': {xs}}}\npart = table['k']\npart.append({n})",
+    "turn = iter({xs})\n{a} = next(turn, {n})",
+    "{a} = len(list(map({xs}.append, range({n}))))",
     "match {a}:\n    case {n}:\n        {b} = 1\n    case {c}:\n        pass",
 ]
 START = (

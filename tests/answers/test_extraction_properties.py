@@ -132,7 +132,8 @@ def test_a_cut_reply_is_complete_or_truncated(case: tuple[Program, str, str], at
     answer = extract(text[: int(at * len(text))], entry_point=ENTRY, prefill=prefill, cut=True)
     if isinstance(answer, NoAnswer):
         assert answer.reason is Reason.TRUNCATED
-    else:
+    elif not (prefill and answer.notes and answer.notes[-1].startswith("cut off by the limit")):
+        # A base model's continuation is graded as far as it goes.
         same_meaning(program, answer.code)
 
 

@@ -165,3 +165,37 @@ def test_as_written_says_why_there_is_nothing(text: str, reason: Reason) -> None
     answer = as_written(text)
     assert isinstance(answer, NoAnswer)
     assert answer.reason is reason
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```python\n{PLAIN}```\n\n<answer>The function task_func above is it: task_func(x=1).</answer>\n",
+        f"<answer>\n```python\n{PLAIN}```\n</answer>\n\n<answer>task_func</answer>",
+        f"<response>\n```python\n{PLAIN}```\n</response>\n<solution>Uses task_func.</solution>",
+        f"```python\n{WRONG}```\n<answer>\n```python\n{PLAIN}```\n</answer>\n",
+    ],
+)
+def test_a_wrapper_that_only_speaks_of_the_function_is_no_answer(reply: str) -> None:
+    """The content of a wrapper is taken when it defines the entry point, or when nothing else does."""
+    assert code_of(reply) == PLAIN.strip()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```python\n{PLAIN}```\n</think>\n",
+        f"```python\n{PLAIN}```\nDone.\n</think>\n\nThe function is above.",
+        f"<think>a</think>\n```python\n{PLAIN}```\n</think>",
+        f"<think>{WRONG}</think>\n```python\n{PLAIN}```\n</think>",
+    ],
+)
+def test_a_stray_closing_tag_takes_no_code_away_when_none_follows(reply: str) -> None:
+    """What stands before a closing tag without an opening one is reasoning only when code comes behind it."""
+    assert code_of(reply) == PLAIN.strip()
+
+
+def test_a_section_that_was_opened_stays_hidden_when_no_code_follows() -> None:
+    """A draft within an opened section is never graded."""
+    reply = f"<think>\n```python\n{WRONG}```\n</think>\nI cannot tell."
+    assert refusal_of(reply).reason is Reason.NO_CODE

@@ -328,6 +328,219 @@ class task_func:
     def __new__(cls, x):
         return x
 
+## a table filled while printing
+TABLE = {}
+for i in range(10):
+    TABLE[i] = i * i
+    print('computed', i)
+
+def task_func(x):
+    return TABLE
+
+## a table filled where failing prints
+WORDS = set()
+try:
+    WORDS.update(['a', 'the'])
+except LookupError as error:
+    print('no words', error)
+
+def task_func(x):
+    return sorted(WORDS)
+
+## a buffer written to
+import io
+BUFFER = io.StringIO()
+BUFFER.write('a,b')
+
+def task_func(x):
+    return BUFFER.getvalue()
+
+## an own class's methods named like what shows
+class Log:
+    items = []
+    def write(self, item):
+        Log.items.append(item)
+    def run(self):
+        Log.items.append(0)
+Log().run()
+LOG = Log()
+LOG.write('start')
+
+def task_func(x):
+    return LOG.items
+
+## a seed whose failure prints
+import random
+try:
+    random.seed(5)
+except TypeError as error:
+    print(error)
+
+def task_func(x):
+    return random.random()
+
+## effects within assignments and expressions
+import heapq, itertools
+QUEUE = [3, 1, 2]
+_ = heapq.heapify(QUEUE)
+head = QUEUE.pop()
+D = {}
+default = D.setdefault('a', 5)
+[D.update({i: i}) for i in range(3)]
+E = []
+E or E.append(3)
+assert E.append(4) is None
+list(map(E.append, range(2)))
+numbers = itertools.count()
+first = next(numbers)
+
+def task_func(x):
+    return QUEUE, D, E, next(numbers)
+
+## an own function that changes what it is given
+CONFIG = {}
+def setup(config):
+    config['x'] = 1
+    return True
+ok = setup(CONFIG)
+
+def task_func(x):
+    return CONFIG
+
+## a wrapped function that changes a list
+ITEMS = []
+def fill():
+    ITEMS.append(1)
+    return 1
+def once(function):
+    return lambda: function()
+filled = once(fill)
+count = filled()
+
+def task_func(x):
+    return ITEMS
+
+## a part of an object by another name
+class Box:
+    items = []
+items = Box.items
+items.append(1)
+D = {'a': []}
+part = D['a']
+part.append(2)
+A, B = [], []
+for each in (A, B):
+    each.append(3)
+
+def task_func(x):
+    return Box.items, D, A + B
+
+## a cursor of a connection
+import sqlite3
+conn = sqlite3.connect(':memory:')
+cur = conn.cursor()
+cur.execute('create table t(x)')
+
+def task_func(x):
+    return conn.execute('select count(*) from t').fetchall()
+
+## a handler of a logger
+import io, logging
+STREAM = io.StringIO()
+logger = logging.getLogger('of a test')
+handler = logging.StreamHandler(STREAM)
+logger.addHandler(handler)
+logger.setLevel(logging.INFO)
+
+def task_func(x):
+    logging.getLogger('of a test').info('hi')
+    return STREAM.getvalue()
+
+## options with computed values
+import decimal, random, sys
+LIMIT = 10 ** 3 + sys.getrecursionlimit()
+sys.setrecursionlimit(LIMIT)
+SEED = int('50')
+random.seed(SEED)
+decimal.getcontext().prec = SEED
+
+def task_func(x):
+    return random.random()
+
+## set-up below
+import json, os, sys
+def task_func(x):
+    return json.dumps({x})
+
+def default(self, item):
+    return 'P'
+json.JSONEncoder.default = default
+os.environ['SOME_OPTION'] = '1'
+sys.setrecursionlimit(2000)
+
+## names within a query
+LIMIT = 3
+def double(x):
+    return x * 2
+
+def task_func(x):
+    return x.query('a > @LIMIT'), fit('y ~ double(x)')
+
+## a docstring that is shown
+'''Usage.'''
+
+def task_func(x):
+    return __doc__
+
+## what an import executes
+if __name__ != '__main__':
+    FACTOR = 2
+
+def task_func(x):
+    return x * FACTOR
+
+## a constant between two uses
+def scale(v):
+    return v * FACTOR
+FACTOR = 2
+A = scale(3)
+FACTOR = 10
+
+def task_func(x):
+    return scale(x) + A
+
+## names looked up in the module
+import sys
+def op_add(x):
+    return x
+def task_func(x):
+    return getattr(sys.modules[__name__], 'op_add')(x)
+
+## names looked up in vars
+def op_add(x):
+    return x
+NAMES = vars()
+def task_func(x):
+    return NAMES['op_add'](x)
+
+## a metaclass that notes its classes
+class Meta(type):
+    known = []
+    def __init__(cls, name, bases, names):
+        Meta.known.append(name)
+class A(metaclass=Meta): pass
+
+def task_func(x):
+    return Meta.known
+
+## an accessor registered with a library
+import pandas as pd
+@pd.api.extensions.register_series_accessor('double')
+class Double: pass
+
+def task_func(x):
+    return pd.Series(x).double
+
 ## comments and blank lines
 #!/usr/bin/env python
 # -*- coding: utf-8 -*-
@@ -396,6 +609,30 @@ DROPPED = {
         "def task_func(x):\n    return x",
         "\ndef other(x):\n    return task_func(x)\n\nclass More:\n    pass\n",
     ),
+    "a demo that shares a constant": (
+        "import pandas as pd\nNAMES = ['a']\n\ndef task_func(x):\n    return NAMES",
+        "\ndf = pd.DataFrame([1], columns=NAMES)\ndf['b'] = 2\nfor name in NAMES:\n    print(name)\nprint(df)\n",
+    ),
+    "a demo that reads a file": (
+        "import pandas as pd\nROWS = []\n\ndef task_func(x):\n    return ROWS",
+        "\ndata = pd.read_csv('data.csv')\nROWS.append(data)\nROWS.append(task_func(1))\n",
+    ),
+    "what the answer of a demo changes": (
+        "ROWS = []\n\ndef task_func(x):\n    return ROWS",
+        "\nanswer = task_func(1)\nROWS.extend(answer)\n",
+    ),
+    "a seed for a demo": (
+        "import random\n\ndef task_func(x):\n    return random.random() + x",
+        "\nrandom.seed(0)\nprint(task_func(random.random()))\n",
+    ),
+    "a demo that catches what is printed": (
+        "import io, sys\n\ndef task_func(x):\n    return sys, io",
+        "\nsys.stdout = io.StringIO()\nsys.argv = ['a']\ntask_func(1)\n",
+    ),
+    "a word that a demo binds": (
+        "def task_func(x):\n    return 'a > @LIMIT'",
+        "\nLIMIT = task_func(1)\n",
+    ),
     "a needed name bound by a demo": (
         "def task_func(x):\n    return missing_elsewhere",
         "\nmissing_elsewhere = task_func(1)\n",
@@ -431,6 +668,12 @@ def test_what_shows_reads_or_runs_something_above_is_dropped(above: str) -> None
     imports = "".join(line + "\n" for line in above.splitlines() if line.startswith(("import ", "from ")))
     code = code_of(f"{above}\n\ndef task_func(x):\n    return x\n")
     assert code == f"{imports}\n\ndef task_func(x):\n    return x".strip()
+
+
+def test_a_seed_below_stays_when_nobody_uses_it_up() -> None:
+    """The tests draw from the generator as the module left it."""
+    program = "import random\ndef task_func(x):\n    return random.random()\nrandom.seed(7)"
+    assert code_of(program + "\nprint('ready')\n") == program
 
 
 def test_an_own_function_named_like_a_shown_one_is_no_demonstration() -> None:

@@ -24,9 +24,11 @@ from benchwright.answers.scopes import names_of
 from benchwright.answers.selection import (
     Block,
     Selection,
+    beginnings,
     defines,
     is_main_guard,
     is_placeholder,
+    only_rebinds,
     select,
 )
 from benchwright.core.answers import CodeAnswer, NoAnswer
@@ -41,6 +43,10 @@ _MOST_LENDERS = 20
 _REASONED = "the reasoning was removed"
 _NO_ENTRY_POINT = "no-entry-point"
 _CUT_OFF = "cut off by the limit of tokens; graded as far as it goes"
+# Zero-width and no-break spaces that stand before a fence or a statement, where Python accepts none.
+_INVISIBLE = re.compile(
+    r"^[\u200b\u2060\ufeff\xa0]++(?=[ \t]*+(?:`{3}|~{3}|@\w|(?:async|def|class|import|from)[ ]))", re.MULTILINE
+)
 _CODE_OR_TAG = re.compile(r"^[ \t]*+(?:def|class|import|from|async|@|[<\[◁])", re.MULTILINE)
 
 
@@ -59,7 +65,8 @@ def extract(text: str, *, entry_point: str, prefill: str = "", cut: bool = False
     if isinstance(answer, CodeAnswer) and answer.strategy in {UNPARSED, _NO_ENTRY_POINT}:
         # What was handed on as it stands may itself hold fences or tags.
         again = _Extraction(parser, entry_point, cut=False).answer(answer.code, "")
-        if isinstance(again, CodeAnswer) and again.code != answer.code:
+        worse = answer.strategy == UNPARSED and isinstance(again, CodeAnswer) and again.strategy == _NO_ENTRY_POINT
+        if isinstance(again, CodeAnswer) and again.code != answer.code and not worse:
             return replace(again, notes=(*answer.notes, *again.notes))
     return answer
 
@@ -127,10 +134,10 @@ class _Extraction:
         program = self._parser.tree(whole)
         if program is not None and defines(program, self._entry):
             return self._choose([], [self._candidates.program(whole)])
-        text = whole
+        text = whole = _INVISIBLE.sub("", whole)
         continued = continues(prefill, self._entry)
         if not continued:
-            seen = visible(whole, self._strings)
+            seen = visible(whole, self._strings, cut=self._cut)
             if seen.unfinished is not None:
                 return _unfinished(seen.unfinished)
             if seen.reasoned:
@@ -160,6 +167,7 @@ class _Extraction:
 
     def _finish(self, candidates: Sequence[Candidate], parts: Sequence[Segment]) -> CodeAnswer:
         """The best candidate, with what it needs of other blocks and without what it does not need."""
+        candidates = self._definitions(candidates)
         best = max(candidates, key=lambda candidate: (candidate.standing, candidate.number))
         last = max(candidate.number for candidate in candidates)
         if len(candidates) > 1:
@@ -186,6 +194,24 @@ class _Extraction:
         if dropped:
             self._notes.append(f"statements that {self._entry} does not need were left out: {dropped}")
         return self._given(without_outer_blank_lines(code), strategy)
+
+    def _definitions(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """The candidates without those that only show or use what another one defines.
+
+        They are later ones that repeat the first lines of an earlier definition, and those that bind the name to
+        something made of it, or to a stand-in, when another one defines it.
+        """
+        if len(candidates) < 2 or any(candidate.tree is None for candidate in candidates):
+            return candidates
+        kept: list[Candidate] = []
+        begun: set[int] = set()
+        for candidate in sorted(candidates, key=lambda candidate: candidate.number):
+            states = beginnings(candidate.tree, self._entry) if candidate.tree else []
+            if not states or states[-1] not in begun:
+                kept.append(candidate)
+            begun.update(states[:-1])
+        made = [item for item in kept if item.tree is None or not only_rebinds(item.tree, self._entry)]
+        return made or kept
 
     def _joined(self, chosen: Block, number: int, parts: Sequence[Segment]) -> tuple[Selection, int]:
         """What is needed of the chosen block and those others that bind names it needs and does not bind itself.

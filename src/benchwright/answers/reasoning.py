@@ -7,10 +7,12 @@ Rules, in order:
   fences; a closing one anywhere outside quotes, but not in the middle or the comment of an indented line unless
   its section is open.
 * A section goes from its opening tag to the first closing tag of the same style that follows.
-* A closing tag without an opening one (which was in the prompt, then) takes everything before it away.
+* A closing tag without an opening one (which was in the prompt, then) takes everything before it away, unless
+  that is all the code there is.
 * A section that is never closed was cut off: nothing of such a reply is visible.
 * In a reply with channels, what is visible is the last message on the channel ``final``.
-* Of the contents of ``<answer>``, ``<solution>`` and their like, the last that speaks of the entry point is taken.
+* Of the contents of ``<answer>``, ``<solution>`` and their like, the last that defines the entry point is taken, or
+  speaks of it when nothing in the reply defines it.
 """
 
 import re
@@ -60,6 +62,7 @@ _END_OF_MESSAGE = re.compile(r"<\|(?:end|return|start|call)\|>")
 _BARE_CHANNEL = re.compile(r"\s*+(?:assistant)?analysis(?=[A-Z][a-z']*+[ ][a-z])")
 _BARE_FINAL = "assistantfinal"
 _CHANNEL = "channel"
+_CODE = re.compile(r"`{3}|~{3}|^[ \t]*+(?:(?:async[ ]++)?def|class|import|from)[ ]++\w", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +85,11 @@ class _Tag:
     text: str
 
 
-def visible(text: str, strings: StringFinder) -> Visible:
-    """The reply without its reasoning and without what follows an end mark."""
+def visible(text: str, strings: StringFinder, *, cut: bool = False) -> Visible:
+    """The reply without its reasoning and without what follows an end mark.
+
+    Of a ``cut`` one the code may have been to come.
+    """
     text = _without_end_marks(text, strings)
     if _BARE_CHANNEL.match(text):
         _, final, rest = text.rpartition(_BARE_FINAL)
@@ -97,6 +103,7 @@ def visible(text: str, strings: StringFinder) -> Visible:
     opened: set[str] = set()
     section: _Tag | None = None
     position = 0
+    before: list[str] = []
     for tag in tags:
         if tag.opens:
             opened.add(tag.style)
@@ -106,12 +113,20 @@ def visible(text: str, strings: StringFinder) -> Visible:
         elif section is not None and section.style == tag.style:
             section, position = None, tag.end
         elif section is None or tag.style not in opened:
+            if section is None:
+                before += [*kept, text[position : tag.start]]
             kept, section, position = [], None, tag.end
+    if before and not cut and section is None and not _holds_code([*kept, text[position:]]) and _holds_code(before):
+        kept = [*before, *kept]  # what a stray tag would take away is all the code there is
     if section is None:
         kept.append(text[position:])
     elif text[section.end :].strip() or not "".join(kept).strip():
         return Visible(text="", unfinished=section.text, reasoned=True)
     return Visible(text="\n".join(piece for piece in kept if piece.strip()), reasoned=True)
+
+
+def _holds_code(pieces: Sequence[str]) -> bool:
+    return any(_CODE.search(piece) for piece in pieces)
 
 
 def _final_message(text: str, channels: Sequence[_Tag]) -> Visible:
@@ -123,19 +138,29 @@ def _final_message(text: str, channels: Sequence[_Tag]) -> Visible:
 
 
 def unwrapped(text: str, entry_point: str, strings: StringFinder) -> str:
-    """The text without the wrapper around the answer: the last content that names the entry point, if any does."""
+    """The text without the wrapper around the answer: the last content that defines the entry point.
+
+    When nothing in the text defines it, the last content that names it, if any does.
+    """
     tags = _tags(text, _WRAPPERS, strings)
     if not tags:
         return text
-    named = re.compile(rf"\b{re.escape(entry_point)}\b")
+    name = re.escape(entry_point)
+    named = re.compile(rf"\b{name}\b")
+    defining = re.compile(rf"\b(?:def|class)[ \t]++{name}\b|^[ \t]*+{name}[ \t]*+(?::[^\n=]*+)?=(?!=)", re.MULTILINE)
     pieces: list[str] = []
     chosen: str | None = None
+    defined = False
     inside = False
     position = 0
     for tag in [*tags, None]:
         piece = text[position : tag.start if tag else len(text)]
-        if inside and named.search(piece):
+        defines = defining.search(piece) is not None
+        if inside and (defines or (not defined and named.search(piece))):
             chosen = piece
+        elif defines and not defined:
+            chosen = None
+        defined = defined or defines
         pieces.append(piece)
         if tag is not None:
             inside, position = tag.opens, tag.end

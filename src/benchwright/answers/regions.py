@@ -77,7 +77,12 @@ def without_margin(text: str) -> str:
 
 def without_shell_lines(text: str) -> str:
     """The text without lines that install something or speak to a notebook: ``!…``, ``%…``, ``pip install …``."""
-    return _SHELL_LINE.sub("", text)
+    matches = list(_SHELL_LINE.finditer(text))
+    if not matches:
+        return text
+    # Within brackets and strings such a line is part of the program.
+    starts = frozenset(logical_lines(text))
+    return _SHELL_LINE.sub(lambda match: "" if match.start() in starts else match[0], text)
 
 
 def at_prompts(text: str) -> str:

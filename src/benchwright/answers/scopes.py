@@ -9,10 +9,29 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Item = TypeVar("_Item")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_MOST_NAMES = 20
+"""Names of one assignment and of its value that are put in relation."""
+
+_REFERENCE = re.compile(r"(?<!\w)@([^\W\d]\w*)")
+_APPLIED = re.compile(r"([^\W\d]\w*+)\(")
+
+PRINTS = frozenset({"print", "pprint", "display", "help"})
+"""Last names of calls that only show something."""
+
+# Calls that change nothing of what they are given.  Iterating is none of them: it uses up an iterator.
+_LOOKS = PRINTS | {"len", "str", "repr", "bool", "int", "float", "type", "isinstance", "issubclass", "id", "hash"}
+_LOOKS |= {"callable", "range", "abs", "round", "format", "hasattr", "getattr"}
+_LOOKING_METHODS = frozenset(
+    {"copy", "keys", "values", "items", "get", "index", "count", "join", "split", "splitlines", "format", "lower"}
+    | {"upper", "title", "strip", "lstrip", "rstrip", "replace", "startswith", "endswith", "encode", "decode"}
+    | {"head", "tail", "describe", "info", "mean", "sum", "min", "max", "tolist", "union", "intersection"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +60,19 @@ class Names:
     later_called: frozenset[str]
     """Last names of what functions in the statement call."""
     texts: frozenset[str]
-    """The string constants that name ``__main__``."""
+    """The string constants that name ``__main__``, and ``sys.modules``: ways to look the module's names up."""
+    pairs: frozenset[tuple[str, str]]
+    """First and last name of what the statement itself calls; an empty first one when there is none."""
+    received: frozenset[str]
+    """First names of the objects of which the statement itself calls a method that may change them."""
+    handed: frozenset[tuple[str, str]]
+    """Of what the statement itself hands to calls that may change it: the call's first name and the object's."""
+    same: frozenset[tuple[str, str]]
+    """Names of an object and of a part of it: ``("D", "x")`` for ``x = D["a"]`` and ``for x in (D, E)``."""
+    held: frozenset[tuple[str, str]]
+    """Names of an object and of what was made with it by a call: ``("c", "x")`` for ``x = c.cursor()``."""
+    references: frozenset[str]
+    """Names within strings, as ``@LIMIT`` of a query and ``f`` of the formula ``y ~ f(x)``."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,6 +89,8 @@ class _Scope:
     """First names of calls."""
     passed: set[str] = field(default_factory=set)
     """Handed to calls whose result is not used."""
+    received: set[str] = field(default_factory=set)
+    handed: set[tuple[str, str]] = field(default_factory=set)
     outer: set[str] = field(default_factory=set)
     """Declared ``global``."""
     enclosing: set[str] = field(default_factory=set)
@@ -97,6 +130,11 @@ class _Reader:
         self._last_eager: set[str] = set()
         self._last_lazy: set[str] = set()
         self._texts: set[str] = set()
+        self._pairs: set[tuple[str, str]] = set()
+        self._references: set[str] = set()
+        self._plain: set[int] = set()
+        self._same: set[tuple[str, str]] = set()
+        self._held: set[tuple[str, str]] = set()
         self._pending: list[tuple[ast.AST, _Scope]] = []
 
     def read(self, statement: ast.stmt) -> Names:
@@ -112,6 +150,8 @@ class _Reader:
         calls: set[str] = set()
         changes: set[str] = set()
         passed: set[str] = set()
+        received: set[str] = set()
+        handed: set[tuple[str, str]] = set()
         binds = set(self._module.bound)
         later_binds: set[str] = set()
         later_changes: set[str] = set()
@@ -129,6 +169,10 @@ class _Reader:
                 passed |= scope.of_module(scope.passed)
                 calls |= scope.of_module(scope.called)
                 binds |= scope.outer & scope.bound
+                received |= scope.of_module(scope.received)
+                if scope.handed:
+                    objects = scope.of_module({name for _, name in scope.handed})
+                    handed |= {pair for pair in scope.handed if pair[1] in objects}
         return Names(
             binds=_frozen(binds),
             needs=_frozen(needs),
@@ -141,6 +185,12 @@ class _Reader:
             later_changes=_frozen(later_changes),
             later_called=_frozen(self._last_lazy),
             texts=_frozen(self._texts),
+            pairs=_frozen(self._pairs),
+            received=_frozen(received),
+            handed=_frozen(handed),
+            same=_frozen(self._same),
+            held=_frozen(self._held),
+            references=_frozen(self._references),
         )
 
     def _visit(self, node: ast.AST, scope: _Scope) -> None:
@@ -164,19 +214,32 @@ class _Reader:
     def _other(self, node: ast.AST, scope: _Scope) -> None:
         if isinstance(node, ast.Call):
             self._call(node.func, scope)
+            self._handles(node, scope)
         elif isinstance(node, ast.NamedExpr):
+            if not scope.lazy:
+                self._name_again(node.value, [node.target])
             # A comprehension's assignment expression binds in the scope around it.
             while scope.kind == "comprehension" and scope.parent is not None:
                 self._pending.append((node.value, scope))
                 scope = scope.parent
             scope.bound.add(node.target.id)
-        elif isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            self._plain.add(id(node.value))  # another module's, when it is one of sys.modules
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
             scope.changed.update(_first_name(node))
         elif isinstance(node, ast.Expr) and isinstance(node.value, (ast.Call, ast.Await)):
             self._statement_call(node.value, scope)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             scope.loaded.add(node.target.id)
+        elif isinstance(node, ast.Assign) and scope.kind == "module":
+            self._name_again(node.value, node.targets)
+        elif isinstance(node, (ast.For, ast.AsyncFor)) and scope.kind == "module":
+            self._name_again(node.iter, [node.target])
+        elif isinstance(node, ast.withitem) and scope.kind == "module" and node.optional_vars is not None:
+            self._name_again(node.context_expr, [node.optional_vars])
         elif isinstance(node, ast.AnnAssign):
+            if node.value is not None and scope.kind == "module":
+                self._name_again(node.value, [node.target])
             self._quoted(node.annotation, scope)
             if node.value is None:  # binds nothing
                 self._push([node.annotation], scope)
@@ -191,8 +254,10 @@ class _Reader:
             scope.bound.update([node.name] if node.name else ())
         elif isinstance(node, ast.MatchMapping):
             scope.bound.update([node.rest] if node.rest else ())
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "__main__" in node.value:
-            self._texts.add(node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self._string(node.value)
+        elif isinstance(node, ast.Attribute) and node.attr == "modules" and isinstance(node.value, ast.Name):
+            self._texts.update(["sys.modules"] if node.value.id == "sys" and id(node) not in self._plain else ())
         self._push(ast.iter_child_nodes(node), scope)
 
     def _push(self, nodes: Sequence[ast.AST | None] | Iterator[ast.AST], scope: _Scope) -> None:
@@ -209,13 +274,53 @@ class _Reader:
         if last is not None:
             (self._last_lazy if scope.lazy else self._last_eager).add(last)
 
+    def _handles(self, call: ast.Call, scope: _Scope) -> None:
+        """What a call may change although its result is used: its object, and what it is given."""
+        if scope.lazy:
+            return
+        function = call.func
+        last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        first = next(_first_name(function), "")
+        self._pairs.add((first, last))
+        if isinstance(function, ast.Attribute):
+            if last in _LOOKING_METHODS:
+                return
+            scope.received.update([first] if first else ())
+        elif last in _LOOKS:
+            return
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+            scope.handed.update((first, name) for name in _objects(argument))
+
+    def _name_again(self, value: ast.expr, targets: Sequence[ast.expr]) -> None:
+        """Note which objects the targets give another name to, or hold."""
+        names = [name for target in targets for name in _objects(target)][:_MOST_NAMES]
+        parts = list(_objects(value))[:_MOST_NAMES]
+        self._same.update((source, name) for source in parts for name in names)
+        if any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets):
+            self._same.update((name, source) for source in parts for name in names)
+        if isinstance(value, ast.Call) and not (isinstance(value.func, ast.Attribute) and value.func.attr == "copy"):
+            sources = [name for argument in value.args for name in _objects(argument)]
+            sources += [name for keyword in value.keywords for name in _objects(keyword.value)]
+            if isinstance(value.func, ast.Attribute):
+                sources += _first_name(value.func)
+            self._held.update((source, name) for source in sources[:_MOST_NAMES] for name in names)
+
+    def _string(self, text: str) -> None:
+        if "__main__" in text:
+            self._texts.add(text)
+        if "@" in text:
+            self._references.update(_REFERENCE.findall(text))
+        if "~" in text:
+            self._references.update(_APPLIED.findall(text))
+
     def _statement_call(self, call: ast.expr, scope: _Scope) -> None:
         """A call whose result is not used: made for what it changes, such as ``table.update(x)`` or ``shuffle(x)``."""
         call = call.value if isinstance(call, ast.Await) else call
         if isinstance(call, ast.Call):
             if isinstance(call.func, ast.Attribute):
                 scope.changed.update(_first_name(call.func))
-            scope.passed.update(argument.id for argument in call.args if isinstance(argument, ast.Name))
+            if not (isinstance(call.func, ast.Name) and call.func.id in PRINTS):
+                scope.passed.update(argument.id for argument in call.args if isinstance(argument, ast.Name))
 
     def _decorators(self, nodes: Sequence[ast.expr], scope: _Scope) -> None:
         for node in nodes:
@@ -245,8 +350,8 @@ class _Reader:
     def _class(self, node: ast.ClassDef, scope: _Scope) -> None:
         scope.bound.add(node.name)
         self._decorators(node.decorator_list, scope)
-        # A base may note its subclasses, so making one counts as a change.
-        for base in node.bases:
+        # A base or a metaclass may note its subclasses, so making one counts as a change.
+        for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
             scope.changed.update(_first_name(base))
         inner = self._inner("class", scope, lazy=False)
         self._parameters_of_type(node, inner)
@@ -275,11 +380,11 @@ class _Reader:
                 scope.loaded.update(_IDENTIFIER.findall(node.value))
 
 
-def _frozen(names: set[str]) -> frozenset[str]:
+def _frozen(names: set[_Item]) -> frozenset[_Item]:
     return frozenset(names) if names else _NONE
 
 
-_NONE: frozenset[str] = frozenset()
+_NONE: frozenset[Any] = frozenset()
 
 
 def _first_name(node: ast.expr) -> Iterator[str]:
@@ -294,3 +399,18 @@ def _first_name(node: ast.expr) -> Iterator[str]:
             node = node.func
         else:
             return
+
+
+def _objects(node: ast.expr) -> Iterator[str]:
+    """First names of the objects that an expression hands on: itself, or what it is a plain collection of."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, (ast.List, ast.Tuple, ast.Set)):
+            pending.extend(current.elts)
+        elif isinstance(current, ast.Dict):
+            pending.extend(current.values)
+        elif isinstance(current, ast.Starred):
+            pending.append(current.value)
+        elif isinstance(current, (ast.Name, ast.Attribute, ast.Subscript)):
+            yield from _first_name(current)

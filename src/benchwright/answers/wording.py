@@ -8,17 +8,24 @@ import re
 # These speak of the block that follows, wherever they stand in the last sentences before it.
 _ANOTHER = re.compile(
     r"\b(?:alternative(?:ly)?|alternate|optional(?:ly)?"
-    r"|another (?:\w+ )?(?:way|approach|option|version|solution|method|implementation))\b",
+    r"|another (?:\w+ )?(?:way|approach|option|version|solution|method|implementation)"
+    r"|(?:could|can) also (?:write|implement|express)|as a one-?liner)\b",
     re.IGNORECASE,
 )
-_AGAIN = re.compile(r"\b(?:oops|my mistake|correction|let me (?:fix|correct|redo|rewrite|revise))\b", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"\b(?:oops|my mistake|correction|let me (?:fix|correct|redo|rewrite|revise)"
+    r"|wait\b[^.\n]{0,40}\b(?:wrong|incorrect|not right|a mistake)|it should (?:be|have been)(?=\W*\Z))\b",
+    re.IGNORECASE,
+)
 # These do so only when they open the sentence right before it: "that was wrong" speaks of what came earlier.
 _FILLERS = (
     r"(?:\W|here(?:'s|’s| is| are)|this is|below is|for reference|as|and|the|an?|my|your|our|with|first|one|step \d+)*+"
 )
 _WORSE = re.compile(
     rf"{_FILLERS}(?:incorrect|wrong|buggy|broken|na[iï]ve|original|previous|old|initial|(?:un|non-)optimi[sz]ed"
-    rf"|before(?=\W*$|[ ]the|[ ]version))\b",
+    rf"|before(?=\W*$|[ ]the|[ ]version)|bad(?=\W*$|[ ](?:code|example|practice|version))"
+    rf"|common (?:mistake|error|pitfall)s?"
+    rf"|(?:don['’]t|do not|never|avoid) (?:do|write|use|doing|writing|using) (?:this|it)|better than(?=\W*$))\b",
     re.IGNORECASE,
 )
 _BETTER = re.compile(rf"{_FILLERS}(?:final|corrected|recommended|fixed|revised|updated)\b", re.IGNORECASE)
