@@ -449,9 +449,14 @@ def test_a_negative_count_loses_no_reply(journal: ReplyJournal) -> None:
     assert meter.ledger.reserved.tokens == 0
 
 
-def test_no_error_carries_a_secret_into_a_file(journal: ReplyJournal) -> None:
+@pytest.mark.parametrize("returns_errors", [False, True])
+def test_no_error_carries_a_secret_into_a_file(journal: ReplyJournal, returns_errors: bool) -> None:
     """Servers repeat the key they refuse: it is hidden in the journal, and in the error that goes on to the log."""
-    provider = Provider(lambda key, number: StatusError(401, "the key open-sesame-1234 \x1b[31m is wrong"))
+
+    def script(key: SampleKey, number: int) -> Outcome:
+        return StatusError(401, "the key open-sesame-1234 \x1b[31m is wrong")
+
+    provider = Provider(script, returns_errors=returns_errors)
     model = provider.model
     meter = Meter(journal, Ledger(Budget(), None), secrets=["open-sesame-1234"])
     meter.attach(model)

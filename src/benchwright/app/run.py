@@ -103,12 +103,13 @@ def dry_run(plan: RunPlan) -> DryRun:
     if path.exists():
         with ReplyJournal(path, read_only=True) as journal:
             answered = {SampleKey(*key) for key in journal.answered()}
-    waiting = [key for key in _keys(plan) if key not in answered]
+    keys = _keys(plan)
+    waiting = [key for key in keys if key not in answered]
     characters = sum(len(plan.question.prompt(key.problem_id).text) for key in waiting)
     return DryRun(
         plan=plan,
         to_ask=len(waiting),
-        answered=len(_keys(plan)) - len(waiting),
+        answered=len(keys) - len(waiting),
         prompt_characters=characters,
     )
 
@@ -149,6 +150,7 @@ class _Run:
         journal: ReplyJournal,
     ) -> None:
         self._plan = plan
+        self._keys = _keys(plan)
         self._workspace = workspace
         self._events = events
         self._folder = folder
@@ -171,7 +173,7 @@ class _Run:
         log = self._description.finished_log(controls) if self._all_answered() else None
         if log is None:
             log = self._ask_and_grade(controls)
-        attempts = {key: self._attempt(key) for key in _keys(self._plan)}
+        attempts = {key: self._attempt(key) for key in self._keys}
         asked = Asked(
             attempts=attempts,
             stopped=self._stopped(attempts),
@@ -187,7 +189,7 @@ class _Run:
         return report_run(self._plan, self._folder, self._workspace, asked)
 
     def _all_answered(self) -> bool:
-        return all(self._journal.reply(*key) is not None for key in _keys(self._plan))
+        return all(self._journal.reply(*key) is not None for key in self._keys)
 
     def _stopped(self, attempts: Mapping[SampleKey, Attempt | None]) -> str | None:
         """Why asking ended before its end: by its own rules, or because no reply came at all."""
@@ -243,7 +245,7 @@ class _Run:
             def on_graded() -> None:
                 nonlocal done
                 done += 1
-                self._events.progress(done, len(_keys(plan)))
+                self._events.progress(done, len(self._keys))
 
             grader = Grader(pipeline, service, options.scores, on_graded=on_graded, on_error=self._meter.give_up)
             yield grader, service
@@ -284,7 +286,7 @@ class _Run:
     def _forecast(self) -> Forecast:
         charges = [call.charge for call in self._journal.calls if call.reply is not None]
         usages = [charge.usage for charge in charges if charge.usage is not None]
-        waiting = sum(1 for key in _keys(self._plan) if self._journal.reply(*key) is None)
+        waiting = sum(1 for key in self._keys if self._journal.reply(*key) is None)
         if not usages:
             return Forecast(replies=waiting, tokens=None, cost=None)
         total = sum(usages, start=TokenUsage())

@@ -111,16 +111,17 @@ class Meter:
             if patience.cancelled_caught:
                 raise AttemptTimeoutError(self._timeout)
         except BaseException as error:
-            if not self._failed(key, reservation, error, time.monotonic() - started):
-                if any(secret in str(error) for secret in self._secrets):
-                    raise RuntimeError(self._plain(error)) from None  # Inspect would write it into the log
-                raise
-            return self._overflowed(key, reservation)
+            if self._failed(key, reservation, error, time.monotonic() - started):
+                return self._overflowed(key)
+            self._refuse_secrets(error)
+            raise
         output = result[0] if isinstance(result, tuple) else result
         seconds = time.monotonic() - started
         if isinstance(output, Exception):
-            overflowed = self._failed(key, reservation, output, seconds)
-            return self._overflowed(key, reservation) if overflowed else result
+            if self._failed(key, reservation, output, seconds):
+                return self._overflowed(key)
+            self._refuse_secrets(output)
+            return result
         self._answered(key, reservation, output, seconds)
         if not output.choices:  # Inspect would fail on it, but a server that answers nothing has answered
             output.choices = ModelOutput.from_content(output.model, "").choices
@@ -148,7 +149,12 @@ class Meter:
         self._close(key, reservation, seconds, reply=reply or None, estimated=estimated, error=words)
         return reply is not None
 
-    def _overflowed(self, key: SampleKey, reservation: Reservation) -> ModelOutput:
+    def _refuse_secrets(self, error: BaseException) -> None:
+        """Raise in the place of an error that holds a secret: Inspect would write it into the log."""
+        if any(secret in str(error) for secret in self._secrets):
+            raise RuntimeError(self._plain(error)) from None
+
+    def _overflowed(self, key: SampleKey) -> ModelOutput:
         reply = self._journal.reply(*key)
         assert reply is not None
         return output_of(reply, None)

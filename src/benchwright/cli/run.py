@@ -12,7 +12,7 @@ import click
 from benchwright.app.grading import DEFAULT_FLOOR_SECONDS
 from benchwright.app.workspace import Workspace
 from benchwright.cli.grade import to_plain
-from benchwright.cli.main import print_json
+from benchwright.cli.main import EXIT_STOPPED, print_json
 from benchwright.cli.options import (
     dataset_options,
     inspect_needed,
@@ -186,7 +186,7 @@ def command(
     else:
         _show(report)
     if report.stopped:
-        sys.exit(4)
+        sys.exit(EXIT_STOPPED)
 
 
 class _Events:
