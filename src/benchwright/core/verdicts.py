@@ -39,6 +39,10 @@ class Reason(enum.StrEnum):
     """The process died of a signal (segmentation fault, abort)."""
     TAMPERED = "tampered"
     """The test machinery or the evidence was interfered with; marked for a person to look at."""
+    TESTS_FAILED = "tests_failed"
+    """A test that the patch was to turn green did not pass (FAIL_TO_PASS)."""
+    REGRESSION = "regression"
+    """All of those passed, but a test that passed before does not any more (PASS_TO_PASS)."""
     # NO_ANSWER
     EMPTY = "empty"
     MISSING = "missing"
@@ -54,6 +58,10 @@ class Reason(enum.StrEnum):
     NOT_TEXT = "not_text"
     """NUL bytes, lone surrogates or bytes that are not UTF-8."""
     TOO_LARGE = "too_large"
+    NOT_A_PATCH = "not_a_patch"
+    """The text holds no file section of a unified diff."""
+    PATCH_REJECTED = "patch_rejected"
+    """The patch does not apply to the base commit, or reaches outside the repository."""
     # OVER_LIMIT
     WALL_TIME = "wall_time"
     CPU_TIME = "cpu_time"
@@ -66,6 +74,10 @@ class Reason(enum.StrEnum):
     """The environment lacks a library that the benchmark's full environment has."""
     PROVIDER_ERROR = "provider_error"
     """The model's provider gave no reply after all retries."""
+    ENVIRONMENT_BROKEN = "environment_broken"
+    """The control run with the reference fails here in the same way."""
+    ENVIRONMENT_UNAVAILABLE = "environment_unavailable"
+    """The environment cannot be had on this machine, for example for want of an interpreter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,133 @@
+"""What a sandbox for repositories is: a workspace made from an image, and commands that run in it."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from benchwright.core.execution import ExitCause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """What a workspace starts from: layers of files for ``namespace``, an image reference for ``docker``."""
+
+    digest: str
+    """SHA-256 over everything below the workspace: which layers or which image, by content."""
+    layers: tuple[Path, ...] = ()
+    """Folders, the lowest first; empty for an image of a container engine."""
+    reference: str = ""
+    """What a container engine calls the image; empty for layers."""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables of every command (``PATH``, ``HOME``, …); nothing of the host's is added."""
+    workdir: str = "/testbed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceLimits:
+    """What everything in a workspace may use together."""
+
+    memory_bytes: int
+    processes: int
+    scratch_bytes: int
+    """Bytes that may be written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """What one command may use."""
+
+    wall_seconds: float
+    output_bytes: int = 64 * 1024**2
+    """Of standard output and error together; a command that writes more is ended with cause ``output``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What one command did.  What a program does is a value; only a broken sandbox raises."""
+
+    exit_cause: ExitCause
+    """``finished`` with status 0, ``exited`` with another, ``signal``, ``wall_time``, ``memory`` or ``output``."""
+    exit_status: int | None
+    """Exit status, or minus the signal number."""
+    output: bytes
+    """Standard output and error in one stream, in the order of writing; head and tail if there was too much."""
+    output_total_bytes: int
+    wall_seconds: float
+    cpu_seconds: float
+    """User and system time of the command and all it started; 0.0 where the sandbox cannot tell."""
+    memory_peak_bytes: int
+    """0 where the sandbox cannot tell."""
+
+
+class Workspace(contextlib.AbstractContextManager["Workspace"], Protocol):
+    """A writable copy of an image that nobody else sees; closing it ends every process and removes what was written."""
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        limits: RunLimits,
+        environ: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        stdin: bytes = b"",
+    ) -> RunResult:
+        """Run a command to its end; whatever it started is dead afterwards.
+
+        Args:
+            command: Program and arguments; looked up in the image's ``PATH``.
+            limits: Time and output.
+            environ: Variables added to the image's own.
+            cwd: Folder inside the sandbox; the image's working folder when None.
+            stdin: What it may read; then end of file.
+
+        Raises `SandboxFault` when the sandbox, not the command, fails.
+        """
+
+    def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+        """Write a file at an absolute path inside, with its parent folders; a link or folder there is replaced.
+
+        No link inside the workspace is followed outside of it.  Raises `SandboxFault`.
+        """
+
+    def remove(self, path: str) -> None:
+        """Remove a file or link if it is there."""
+
+    def get(self, path: str, *, max_bytes: int = 64 * 1024**2) -> bytes | None:
+        """The bytes of a regular file, or None when there is none; raises `SandboxFault` when it is larger."""
+
+    def close(self) -> None:
+        """End every process and remove what was written; calling it again does nothing."""
+
+
+class Sandbox(Protocol):
+    """Makes workspaces."""
+
+    @property
+    def name(self) -> str:
+        """Name in the registry, such as ``namespace``."""
+
+    def open(
+        self,
+        image: Image,
+        limits: WorkspaceLimits,
+        *,
+        shared: Mapping[str, Path] | None = None,
+        network: bool = False,
+        keep: Path | None = None,
+    ) -> Workspace:
+        """A fresh workspace.
+
+        Args:
+            image: What it starts from.
+            limits: What everything in it may use together.
+            shared: Host folders by absolute path inside, mounted read-only; sockets in them can be connected to.
+            network: Whether it has the host's network: for building environments only.
+            keep: Folder that shall hold what was written, as one more layer, after closing; for building only.
+
+        Raises:
+            IsolationRefusedError: The machine cannot make such a sandbox; the message says what is missing.
+            SandboxFault: It should, but did not.
+            UsageError: The image is of a kind that this sandbox cannot open.
+        """
