@@ -1,0 +1,1 @@
+"""Environments of repository problems: what each (repository, version) pair needs, as data."""
