@@ -1,0 +1,211 @@
+"""Files: rows in any of the usual forms (JSON Lines, one JSON document, Parquet; gzip where it is text); texts."""
+
+import contextlib
+import gzip
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchwright.benchmarks.jsonl import MAX_LINE_BYTES, Hasher, read_json_lines, type_name
+from benchwright.core.errors import MachineError, UsageError
+
+_PARQUET_MAGIC = b"PAR1"
+_GZIP_MAGIC = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_CHUNK_BYTES = 1 << 20
+# Rows of a Parquet file that are Python objects at a time: one row of SWE-bench has up to a few MB of test ids.
+_BATCH_ROWS = 64
+
+#: Largest JSON document, unpacked: the limit of one line of JSON Lines, for it is parsed whole like one.
+MAX_DOCUMENT_BYTES = MAX_LINE_BYTES
+
+
+class Entry(NamedTuple):
+    """One value of a file and where it stands."""
+
+    where: str
+    """File and line, entry or row."""
+    key: str | None
+    """The key of a JSON mapping that the value was under, or None."""
+    value: Any
+    undecodable: int | None = None
+    """Offset of the first byte of its line that is not UTF-8, or None."""
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file is Parquet by its first bytes; raises `UsageError` for one that cannot be read."""
+    with open_file(path) as file:
+        return bool(file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC)
+
+
+def open_file(path: Path) -> Any:
+    """A file opened for bytes; raises `UsageError` for one that cannot be."""
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def read_entries(path: Path, hasher: Hasher) -> Iterator[Entry]:
+    """The values of a JSON Lines file, of the one list or mapping of a JSON file, or of a Parquet file.
+
+    The form is known by content; a name that ends in ``.jsonl`` says JSON Lines.  A JSON file that holds one
+    object per line is read as such.  The hasher sees the stored bytes.  Raises `UsageError` that names the file
+    and, where there is one, the line.
+    """
+    if is_parquet(path):
+        yield from _parquet_rows(path, hasher)
+        return
+    document = None if path.name.removesuffix(".gz").endswith(".jsonl") else _document(path)
+    if document is None:
+        for line in read_json_lines(path, hasher):
+            yield Entry(f"{path}, line {line.number}", None, line.value, line.undecodable)
+    else:
+        hash_file(path, hasher)
+        yield from _entries_of(document, path)
+
+
+def unpacked(path: Path, *, most: int) -> bytes:
+    """A file's bytes, unpacked where it is gzip; raises `UsageError` beyond ``most`` bytes."""
+    try:
+        with open_file(path) as raw:
+            packed = raw.read(2) == _GZIP_MAGIC
+            raw.seek(0)
+            data: bytes = (gzip.GzipFile(fileobj=raw) if packed else raw).read(most + 1)
+    except EOFError as error:
+        raise UsageError(f"{path} ends early: the gzip stream is cut off; fetch the file again.") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise UsageError(f"{path} is damaged: gzip says {error}; fetch the file again.") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if len(data) > most:
+        raise UsageError(f"{path} is longer than {most:,} bytes.")
+    return data
+
+
+def hash_file(path: Path, hasher: Hasher) -> None:
+    """Show a hasher the bytes of a file."""
+    with open_file(path) as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            hasher.update(chunk)
+
+
+class _RepeatedKey(ValueError):
+    """A JSON object has a key twice."""
+
+
+def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _RepeatedKey(key)
+        found[key] = value
+    return found
+
+
+def parse_document(data: bytes, path: Path) -> Any:
+    """The one JSON value of a file's bytes, in which no object has a key twice; raises `UsageError` naming the line."""
+    try:
+        return json.loads(decoded(data.removeprefix(_BYTE_ORDER_MARK), path), object_pairs_hook=_unique)
+    except _RepeatedKey as error:
+        raise UsageError(f"{path}: the key {error.args[0]!r:.200} stands twice in one object; keep one.") from error
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{path}, line {error.lineno}: this is not JSON: {error.msg}.") from error
+    # ValueError: also integers beyond Python's conversion limit; RecursionError: nesting.
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not usable JSON: {error}.") from error
+
+
+def decoded(data: bytes, path: Path) -> str:
+    """The text of a file's bytes; raises `UsageError` naming the line for what is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}, line {line}: byte {error.start} of the file is not UTF-8.") from error
+
+
+def _document(path: Path) -> Any:
+    """The one JSON value of a file, or None for a file of several, one per line, or none."""
+    data = unpacked(path, most=MAX_DOCUMENT_BYTES)
+    if not data.strip() or _is_one_per_line(data.removeprefix(_BYTE_ORDER_MARK).lstrip()):
+        return None
+    return parse_document(data, path)
+
+
+def _is_one_per_line(data: bytes) -> bool:
+    first, _, rest = data.partition(b"\n")
+    try:
+        return bool(rest.strip()) and isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _entries_of(document: Any, path: Path) -> Iterator[Entry]:
+    if isinstance(document, list):
+        for number, value in enumerate(document, 1):
+            yield Entry(f"{path}, entry {number}", None, value)
+    elif isinstance(document, dict) and "instance_id" in document:
+        yield Entry(str(path), None, document)  # one row by itself
+    elif isinstance(document, dict):
+        for key, value in document.items():
+            yield Entry(f"{path}, key {key!r:.200}", key, value)
+    else:
+        raise UsageError(f"{path} holds {type_name(document)}; expected a list of rows or a mapping of ids to rows.")
+
+
+def _parquet_rows(path: Path, hasher: Hasher) -> Iterator[Entry]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise UsageError(f"Reading {path} needs pyarrow; install it with: pip install 'pyarrow>=14'.") from error
+    hash_file(path, hasher)
+    number = 0
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_BATCH_ROWS):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield Entry(f"{path}, row {number}", None, row)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UsageError(f"{path} is not a readable Parquet file: {error}") from error
+
+
+def as_row(entry: Entry, *, form: str) -> Mapping[str, Any]:
+    """The entry's value as an object with text keys; raises `UsageError` saying what form was expected."""
+    if entry.undecodable is not None:
+        raise UsageError(f"{entry.where}: byte {entry.undecodable} is not UTF-8.")
+    if not isinstance(entry.value, dict):
+        raise UsageError(f"{entry.where}: expected {form}, got {type_name(entry.value)}.")
+    return entry.value
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file through one beside it, so that a reader never sees half and a full disk leaves the old one.
+
+    Raises `MachineError` when it cannot be written.
+    """
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            temporary = file.name
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink(missing_ok=True)
+        raise MachineError(f"{path} cannot be written: {error.strerror or error}.") from error

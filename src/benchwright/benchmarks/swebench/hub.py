@@ -1,0 +1,34 @@
+"""The published data files, fetched from the Hugging Face hub at a pinned revision."""
+
+from pathlib import Path
+
+from benchwright.benchmarks.swebench.pins import Pin
+from benchwright.core.errors import MachineError, UsageError
+
+_INSTEAD = "give a local copy of the data file instead (--dataset FILE)"
+
+
+def source_name(pin: Pin, file: str) -> str:
+    """Data set, revision and file, as it is recorded with results."""
+    return f"hf://datasets/{pin.repository}@{pin.revision}/{file}"
+
+
+def fetch(pin: Pin, file: str) -> Path:
+    """The local copy of a published file, downloaded if the hub's cache does not hold it yet.
+
+    Raises `UsageError` when the client is not installed and `MachineError` when the file cannot be had.
+    """
+    try:
+        from huggingface_hub import hf_hub_download
+    except ImportError as error:
+        raise UsageError(
+            "Loading the published data needs huggingface_hub; install it with: "
+            f"pip install 'huggingface_hub>=0.24' 'pyarrow>=14', or {_INSTEAD}."
+        ) from error
+    try:
+        return Path(hf_hub_download(pin.repository, file, repo_type="dataset", revision=pin.revision))
+    # The client's own errors (HfHubHTTPError; LocalEntryNotFoundError when offline with an empty cache) derive from
+    # OSError: directly in version 2.4, through requests before 1.0.
+    except OSError as error:
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        raise MachineError(f"{source_name(pin, file)} cannot be fetched ({first_line}); {_INSTEAD}.") from error
