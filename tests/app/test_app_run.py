@@ -17,7 +17,7 @@ from benchwright.app.run import Forecast
 from benchwright.bridge.grader import ALL_SCORES
 from benchwright.core.errors import MachineError, StoppedError, UsageError
 from benchwright.core.prompts import Mode
-from benchwright.core.runs import Score
+from benchwright.core.runs import FUNCTION_SCORES, Score
 from benchwright.testing import lost_record
 
 sys.path.append(str(Path(__file__).parents[1] / "bridge"))
@@ -222,7 +222,7 @@ def test_grading_the_log_gives_the_same(real: Real) -> None:
     assert "bad request: nonsense" in details[1][fault]
     assert "Request:" not in details[1][fault]
     for detail in details:
-        for score in Score:
+        for score in FUNCTION_SCORES:
             del detail[(IDS["provider error"], score)]
     assert details[0] == details[1]
 

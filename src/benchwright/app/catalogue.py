@@ -1,6 +1,7 @@
 """What benchmarks there are and what is in them: the use cases behind ``bw bench list`` and ``show``."""
 
 import dataclasses
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from benchwright.answers.plans import read_plan
 from benchwright.benchmarks.base import ProblemSet
 from benchwright.benchmarks.bigcodebench.statistics import statistics_of
 from benchwright.benchmarks.registry import BENCHMARKS
+from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.core.errors import UsageError
 from benchwright.core.prompts import Mode, Prompt
 
@@ -41,9 +43,58 @@ class Data:
 
 
 def benchmarks() -> list[Entry]:
-    """Every benchmark known here, built in or installed."""
+    """Every benchmark known here, built in or installed: those of functions, then those of repositories."""
     names = [field.name for field in dataclasses.fields(Entry)]
-    return [Entry(**{name: getattr(BENCHMARKS.get(known), name) for name in names}) for known in BENCHMARKS.names()]
+    functions = [
+        Entry(**{name: getattr(BENCHMARKS.get(known), name) for name in names}) for known in BENCHMARKS.names()
+    ]
+    return functions + [_repositories(known) for known in REPOSITORY_BENCHMARKS.names()]
+
+
+def _repositories(name: str) -> Entry:
+    benchmark = REPOSITORY_BENCHMARKS.get(name)
+    return Entry(
+        name=benchmark.name,
+        title=benchmark.title,
+        licence=benchmark.licence,
+        subsets=benchmark.subsets,
+        variants=("patch",),
+        versions=benchmark.versions,
+        environments=("one for each repository and version",),
+    )
+
+
+def is_repositories(name: str) -> bool:
+    """Whether a benchmark of that name is one of repository problems."""
+    return name in REPOSITORY_BENCHMARKS.names()
+
+
+def show_repositories(data: Data) -> dict[str, Any]:
+    """The identity of a benchmark of repository problems, and what its data counts to."""
+    benchmark = REPOSITORY_BENCHMARKS.get(data.benchmark)
+    problems = benchmark.load(subset=data.subset, version=data.version, path=data.path)
+    repos = Counter(problem.repo for problem in problems.problems)
+    return {
+        "name": benchmark.name,
+        "title": benchmark.title,
+        "licence": benchmark.licence,
+        "version": problems.version,
+        "subset": problems.subset,
+        "digest": problems.digest,
+        "pinned": problems.pinned,
+        "source": problems.source,
+        "problems": len(problems.problems),
+        "without_tests": len(problems.without_tests),
+        "environments": len({(problem.repo, problem.version) for problem in problems.problems}),
+        "repositories": dict(repos.most_common()),
+    }
+
+
+def show_repository_problem(data: Data, problem_id: str) -> dict[str, Any]:
+    """Everything a repository problem consists of; raises `UnknownNameError` with near misses."""
+    benchmark = REPOSITORY_BENCHMARKS.get(data.benchmark)
+    problems = benchmark.load(subset=data.subset, version=data.version, path=data.path)
+    return dataclasses.asdict(problems.problem(problem_id))
 
 
 def show_benchmark(data: Data, *, with_statistics: bool) -> dict[str, Any]:

@@ -6,6 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchwright.app.repositories.results import (
+    REPOSITORIES,
+    explain_patches,
+    regrade_patches,
+    summary_of_regraded,
+)
 from benchwright.app.summary import summarise
 from benchwright.app.workspace import Workspace
 from benchwright.core.controls import place_of
@@ -13,6 +19,7 @@ from benchwright.core.execution import ExecutionRecord, Isolation
 from benchwright.core.runs import ResultRow, Score
 from benchwright.execution.guest import guest_version
 from benchwright.judging.function import JUDGE_VERSION, judge, missing_names
+from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION
 from benchwright.store.folder import ROWS, ResultsFolder
 
 
@@ -43,6 +50,7 @@ class RegradeReport:
     """Rows whose record was there and was judged again."""
     without_record: int
     """Rows whose record is not in this store; their verdict is kept."""
+    judge_version: int
     changes: tuple[Change, ...]
 
     def to_plain(self) -> dict[str, Any]:
@@ -52,7 +60,7 @@ class RegradeReport:
             "rows": self.rows,
             "judged": self.judged,
             "without_record": self.without_record,
-            "judge_version": JUDGE_VERSION,
+            "judge_version": self.judge_version,
             "changed": [change.to_plain() for change in self.changes],
         }
 
@@ -64,7 +72,8 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
     holds no finished grading.
     """
     folder = ResultsFolder(path)
-    folder.finished_manifest()  # before a lock file is made in a folder that is none of ours
+    if folder.finished_manifest().get("kind") == REPOSITORIES:  # before a lock file is made in a foreign folder
+        return _regrade_patches(folder, workspace)
     with folder.locked(), workspace.records() as store:
         manifest = folder.finished_manifest()
         plans = folder.plans()
@@ -83,10 +92,7 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
             after.append(dataclasses.replace(row, verdict=verdict, missing_names=missing_names(record)))
         changes = tuple(_changes(_keyed(before), _keyed(after), "the judge decides otherwise"))
         if [row.verdict for row in before] != [row.verdict for row in after]:
-            folder.keep_aside(ROWS, "before-regrade")
-            for official in [*path.glob("*_eval_results.json"), *path.glob("*_pass_at_k.json")]:
-                folder.keep_aside(official.name, "before-regrade")  # written from the earlier rows
-            folder.write_rows(after)
+            _replace_rows(folder, after, ("*_eval_results.json", "*_pass_at_k.json"))
             scores = [Score(name) for name in manifest["scores"]]
             controls = store.controls(
                 place_of(manifest["environment_digest"], Isolation(manifest["isolation"])), guest_version()
@@ -95,7 +101,40 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
             here = {p: controls[digest] for p, digest in digests.items() if digest in controls}
             summary = summarise(after, scores, here, given_names=folder.given_names())
             folder.write_manifest({**manifest, **summary.to_plain(), "judge_version": JUDGE_VERSION})
-    return RegradeReport(folder=path, rows=len(before), judged=judged, without_record=without, changes=changes)
+    return RegradeReport(
+        folder=path,
+        rows=len(before),
+        judged=judged,
+        without_record=without,
+        judge_version=JUDGE_VERSION,
+        changes=changes,
+    )
+
+
+def _regrade_patches(folder: ResultsFolder, workspace: Workspace) -> RegradeReport:
+    with folder.locked(), workspace.records() as store:
+        manifest = folder.finished_manifest()
+        before, after, without = regrade_patches(folder, manifest, store)
+        if [row.verdict for row in before] != [row.verdict for row in after]:
+            _replace_rows(folder, after, (f"*.{manifest['run_id']}.json",))
+            folder.write_manifest({**manifest, **summary_of_regraded(manifest, after)})
+    return RegradeReport(
+        folder=folder.path,
+        rows=len(before),
+        judged=sum(row.job_digest is not None for row in before) - without,
+        without_record=without,
+        judge_version=REPOSITORY_JUDGE_VERSION,
+        changes=tuple(_changes(_keyed(before), _keyed(after), "the judge decides otherwise")),
+    )
+
+
+def _replace_rows(folder: ResultsFolder, rows: Iterable[ResultRow], official: Iterable[str]) -> None:
+    """Write other rows; the earlier ones, and official files that were written from them, are kept beside."""
+    folder.keep_aside(ROWS, "before-regrade")
+    for pattern in official:
+        for file in folder.path.glob(pattern):
+            folder.keep_aside(file.name, "before-regrade")
+    folder.write_rows(rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +163,8 @@ _SETTINGS = (
     "benchmark", "version", "data_digest", "subset", "variant", "samples_digest", "model", "model_args", "mode",
     "prefill", "template_digest",
     "samples", "generation", "answers", "environment",
-    "environment_digest", "isolation", "limits", "guest_version", "judge_version", "benchwright_version",
+    "environment_digest", "isolation", "rules", "sandbox", "limits", "guest_version", "harness_version",
+    "judge_version", "benchwright_version",
 )  # fmt: skip
 
 
@@ -146,11 +186,15 @@ def diff(path_a: Path, path_b: Path, workspace: Workspace) -> DiffReport:
     settings = differing_settings(manifest_a, manifest_b)
     rows_a, rows_b = _keyed(folder_a.rows()), _keyed(folder_b.rows())
     common = rows_a.keys() & rows_b.keys()
+    patches = manifest_a.get("kind") == manifest_b.get("kind") == REPOSITORIES
     with workspace.records() as store:
-        changes = [
-            dataclasses.replace(change, explanation=_explain(rows_a[key], rows_b[key], store.get, settings))
-            for key, change in _changes_by_key(rows_a, rows_b)
-        ]
+        changes = []
+        for key, change in _changes_by_key(rows_a, rows_b):
+            if patches:
+                why = explain_patches(rows_a[key], rows_b[key], store.get_repository, settings)
+            else:
+                why = _explain(rows_a[key], rows_b[key], store.get, settings)
+            changes.append(dataclasses.replace(change, explanation=why))
     return DiffReport(
         settings=settings,
         compared=len(common),

@@ -1,6 +1,7 @@
 """Where benchwright keeps things, and how an environment becomes a target to execute in."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,13 @@ class Workspace:
     def records(self) -> RecordStore:
         """Open the record store."""
         return records_in(self.home)
+
+    def free_bytes(self) -> int:
+        """Free on the disk where the home is, or will be."""
+        place = self.home
+        while not place.exists():
+            place = place.parent
+        return shutil.disk_usage(place).free
 
     def target(self, name: str) -> Target:
         """A built environment as a place to execute in; raises `UsageError` when it is not built."""

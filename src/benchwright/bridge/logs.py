@@ -14,7 +14,7 @@ from benchwright.core.attempts import Attempt, Ending
 from benchwright.core.errors import UsageError
 
 # What a damaged or made-up archive raises, in Inspect's reader or in ours.
-_DAMAGED = (
+DAMAGED = (
     OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
@@ -31,7 +31,7 @@ def read_log(path: Path, problems: ProblemSet) -> SampleFile:
         header = read_eval_log(str(path), header_only=True)
         _refuse_other_data(path, header, problems)
         attempts = tuple(_attempts(path, header, problems))
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise UsageError(f"{path} is not a readable Inspect log ({type(error).__name__}: {error}).") from error
     if not attempts:
         raise UsageError(f"{path} holds no answers.")

@@ -2,9 +2,11 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
+from benchwright.app import catalogue
 from benchwright.app.grading import BOTH_SCORES, DEFAULT_FLOOR_SECONDS, GradeOptions, GradeReport, grade
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
@@ -14,14 +16,26 @@ from benchwright.cli.options import (
     isolation_option,
     json_option,
     progress_bar,
+    refuse_given,
+    repository_options,
     run_options,
     split_ids,
     workers_option,
     workers_or_default,
 )
+from benchwright.cli.patches import PATCHES_ONLY, SELECTING, grade_patch_file, patch_options, selection_of
 from benchwright.core.execution import Isolation
 from benchwright.core.runs import Score
 
+_FUNCTIONS_ONLY = {
+    "variant": "--variant",
+    "environment": "--env",
+    "score": "--calibrated, --uncalibrated, --both or --all-scores",
+    "extract": "--extract",
+    "official_limits": "--official-limits",
+    "floor_seconds": "--floor-seconds",
+    "isolation": "--isolation",
+}
 _SCORES = {
     "both": BOTH_SCORES,
     "all": (Score.AS_WRITTEN, *BOTH_SCORES),
@@ -51,6 +65,8 @@ _SCORES = {
 )
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for rows and official files.")
 @click.option("--model", default=None, help="Name of the model; default: as the file says.")
+@repository_options
+@patch_options
 @workers_option
 @isolation_option
 @json_option
@@ -72,13 +88,28 @@ def command(
     workers: int | None,
     isolation: str,
     as_json: bool,
+    **for_patches: Any,
 ) -> None:
     """Grade a file (or folder) of SAMPLES of a BENCHMARK: verdicts, Pass@k with intervals, official files.
 
-    SAMPLES is in the official format: JSON lines with task_id and solution (or completion), optionally
-    compressed; or it is the .eval log of a run.  Finished work is kept: the same command goes on where it was
-    interrupted.
+    SAMPLES is in the official format: for functions JSON lines with task_id and solution (or completion),
+    optionally compressed, or the .eval log of a run; for repositories predictions with instance_id and
+    model_patch, or a folder of patches.  Finished work is kept: the same command goes on where it was interrupted.
     """
+    if catalogue.is_repositories(benchmark):
+        refuse_given(_FUNCTIONS_ONLY, benchmark)
+        data = catalogue.Data(benchmark=benchmark, subset=subset, version=data_version, path=dataset)
+        grade_patch_file(
+            samples,
+            selection_of(data, ids, **{name: for_patches.pop(name) for name in SELECTING}),
+            out=out,
+            model=model,
+            workers=workers,
+            as_json=as_json,
+            **for_patches,
+        )
+        return
+    refuse_given(PATCHES_ONLY, benchmark)
     options = GradeOptions(
         benchmark=benchmark,
         samples=samples,

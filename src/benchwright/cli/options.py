@@ -62,6 +62,66 @@ def run_options(function: F) -> F:
     )
 
 
+def repository_options(function: F) -> F:
+    """``--sandbox --repo-source --specs --rootfs --images``: where repository problems run, and out of what."""
+    for option in reversed(
+        (
+            click.option(
+                "--sandbox",
+                type=click.Choice(["namespace", "docker"]),
+                default="namespace",
+                show_default=True,
+                help="Repository problems: what patches run in.",
+            ),
+            click.option(
+                "--repo-source",
+                "repo_sources",
+                multiple=True,
+                metavar="REPO=PLACE",
+                help="Repository problems: local clone (or address) of a repository, such as sympy/sympy=../sympy; a "
+                "name of * stands for all, {owner} and {name} in its place are filled in.",
+            ),
+            click.option(
+                "--specs",
+                type=click.Path(path_type=Path),
+                default=None,
+                help="Repository problems: folder with environment specifications of your own.",
+            ),
+            click.option(
+                "--rootfs",
+                type=click.Path(path_type=Path),
+                default=None,
+                help="Repository problems: tar archive of the root file system to build on; default: Debian's.",
+            ),
+            click.option(
+                "--images",
+                default=None,
+                metavar="TEMPLATE",
+                help="Repository problems, with --sandbox docker: pull images instead; official, epoch, or a name "
+                "with {id} in it.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def refuse_given(names: dict[str, str], benchmark: str) -> None:
+    """Refuse options that were given and mean nothing for this kind of benchmark.
+
+    Args:
+        names: What the user wrote, by parameter name.
+        benchmark: What the message calls the benchmark.
+
+    Raises `UsageError` naming the first of them.
+    """
+    context = click.get_current_context()
+    for parameter, written in names.items():
+        source = context.get_parameter_source(parameter)
+        if source is not None and source is not click.core.ParameterSource.DEFAULT:
+            raise UsageError(f"{written} means nothing for {benchmark}; leave it out.")
+
+
 def split_ids(text: str | None) -> tuple[str, ...]:
     """Ids out of a comma-separated option; raises `UsageError` when it was given without any."""
     ids = tuple(part.strip() for part in (text or "").split(",") if part.strip())

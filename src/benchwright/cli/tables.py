@@ -17,6 +17,7 @@ _NAMES = {
     Score.AS_WRITTEN.value: "as written",
     Score.EXTRACTED.value: "extracted (uncalibrated)",
     Score.CALIBRATED.value: "calibrated",
+    Score.PATCH.value: "resolved",
 }
 
 
@@ -149,10 +150,10 @@ def _slowest_table(summary: Summary) -> Table:
 
 def show_notes(out: Console, summary: Summary) -> None:
     """What a reader must know before quoting the number."""
-    _note(out, "Missing samples, counted as not solved", summary.missing)
-    _note(out, "Faults, left out of the score", summary.faults)
-    _note(out, "Tampering, for a person to look at", summary.tampered)
-    _note(out, "References that fail here", summary.failed_references)
+    note(out, "Missing samples, counted as not solved", summary.missing)
+    note(out, "Faults, left out of the score", summary.faults)
+    note(out, "Tampering, for a person to look at", summary.tampered)
+    note(out, "References that fail here", summary.failed_references)
     if summary.uncontrolled:
         out.print(
             f"{summary.uncontrolled} of {summary.problems} problems have no control run in this environment: limits "
@@ -160,7 +161,8 @@ def show_notes(out: Console, summary: Summary) -> None:
         )
 
 
-def _note(out: Console, title: str, items: Sequence[str]) -> None:
+def note(out: Console, title: str, items: Sequence[str]) -> None:
+    """A title with the first few of some items; nothing when there is none."""
     if not items:
         return
     listed = [escape(item) for item in items[:_LISTED]]

@@ -7,7 +7,7 @@ from benchwright.core.verdicts import Verdict
 
 
 class Score(enum.StrEnum):
-    """The three scores; their names are the same everywhere."""
+    """The scores, by the same names everywhere; repository problems have the last, function problems the others."""
 
     AS_WRITTEN = "as_written"
     """The answer's text with fences removed, executed as it stands."""
@@ -15,6 +15,12 @@ class Score(enum.StrEnum):
     """The extracted code on its own (BigCodeBench's *uncalibrated*)."""
     CALIBRATED = "calibrated"
     """The extracted code with the prompt's stub in front."""
+    PATCH = "patch"
+    """The repository with the patch applied."""
+
+
+FUNCTION_SCORES = (Score.AS_WRITTEN, Score.EXTRACTED, Score.CALIBRATED)
+"""The scores of function problems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

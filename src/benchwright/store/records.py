@@ -10,18 +10,26 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from benchwright.core.controls import ControlRun
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.execution import ExecutionRecord
+from benchwright.core.repositories import RepositoryControls, RepositoryRecord
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""2 added the repository tables; a store of version 1 gets them when it is opened."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS records (digest TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS controls (
     environment TEXT NOT NULL, guest TEXT NOT NULL, problem TEXT NOT NULL, body TEXT NOT NULL,
     PRIMARY KEY (environment, guest, problem)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS repository_records (digest TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS repository_controls (
+    environment TEXT NOT NULL, sandbox TEXT NOT NULL, harness INTEGER NOT NULL, problem TEXT NOT NULL,
+    body TEXT NOT NULL, PRIMARY KEY (environment, sandbox, harness, problem)
 ) WITHOUT ROWID;
 """
 _BUSY_SECONDS = 60.0
@@ -64,7 +72,7 @@ class RecordStore:
                     f"The record store {self._path} has schema {version}, this version knows {SCHEMA_VERSION}; "
                     f"upgrade benchwright or choose another BENCHWRIGHT_HOME."
                 )
-            if version == 0:
+            if version < SCHEMA_VERSION:
                 self._connection.executescript(_TABLES)
                 self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -76,14 +84,22 @@ class RecordStore:
 
     def get(self, digest: str) -> ExecutionRecord | None:
         """The record of a job, or None."""
-        with self._translated():
-            row = self._connection.execute("SELECT body FROM records WHERE digest = ?", (digest,)).fetchone()
-        if row is None:
+        plain = self._plain("records", digest)
+        if plain is None:
             return None
-        try:
-            record = ExecutionRecord.from_plain(json.loads(zlib.decompress(row[0])))
-        except (zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self._damaged(str(error)) from error
+        with self._sound():
+            record = ExecutionRecord.from_plain(plain)
+        if record.job_digest != digest:
+            raise self._damaged(f"the record kept for job {digest[:12]} is another's")
+        return record
+
+    def get_repository(self, digest: str) -> RepositoryRecord | None:
+        """The record of a repository job, or None."""
+        plain = self._plain("repository_records", digest)
+        if plain is None:
+            return None
+        with self._sound():
+            record = RepositoryRecord.from_plain(plain)
         if record.job_digest != digest:
             raise self._damaged(f"the record kept for job {digest[:12]} is another's")
         return record
@@ -102,11 +118,36 @@ class RecordStore:
 
     def put(self, record: ExecutionRecord) -> None:
         """Keep a record; where another grading was faster with the same job, its record stays."""
-        body = zlib.compress(json.dumps(record.to_plain()).encode(), 6)
+        self._insert("records", record.job_digest, record.to_plain())
+
+    def put_repository(self, record: RepositoryRecord) -> None:
+        """Keep a record of a repository job; the first one of a job stays."""
+        self._insert("repository_records", record.job_digest, record.to_plain())
+
+    def put_repository_controls(self, controls: RepositoryControls) -> None:
+        """Keep the control runs of an instance; newer ones of the same environment replace them."""
+        key = (controls.environment, controls.sandbox, controls.harness_version, controls.problem_digest)
         with self._translated():
             self._connection.execute(
-                "INSERT OR IGNORE INTO records (digest, body) VALUES (?, ?)", (record.job_digest, body)
+                "INSERT OR REPLACE INTO repository_controls (environment, sandbox, harness, problem, body) "
+                "VALUES (?, ?, ?, ?, ?)",
+                (*key, json.dumps(controls.to_plain())),
             )
+
+    def repository_controls(
+        self, environment: str, sandbox: str, harness_version: int, problem_digest: str
+    ) -> RepositoryControls | None:
+        """The control runs of one instance in one environment, or None."""
+        with self._translated():
+            row = self._connection.execute(
+                "SELECT body FROM repository_controls "
+                "WHERE environment = ? AND sandbox = ? AND harness = ? AND problem = ?",
+                (environment, sandbox, harness_version, problem_digest),
+            ).fetchone()
+        if row is None:
+            return None
+        with self._sound():
+            return RepositoryControls.from_plain(json.loads(row[0]))
 
     def put_control(self, control: ControlRun) -> None:
         """Keep a control run; a newer one of the same problem and environment replaces it."""
@@ -127,10 +168,28 @@ class RecordStore:
                 "SELECT problem, body FROM controls WHERE environment = ? ORDER BY guest = ?",
                 (environment, guest_version),
             ).fetchall()
-        try:
+        with self._sound():
             return {problem: ControlRun.from_plain(json.loads(body)) for problem, body in rows}
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self._damaged(f"a control run: {error}") from error
+
+    def _plain(self, table: str, digest: str) -> Any:
+        with self._translated():
+            row = self._connection.execute(f"SELECT body FROM {table} WHERE digest = ?", (digest,)).fetchone()
+        if row is None:
+            return None
+        with self._sound():
+            return json.loads(zlib.decompress(row[0]))
+
+    def _insert(self, table: str, digest: str, plain: dict[str, Any]) -> None:
+        body = zlib.compress(json.dumps(plain).encode(), 6)
+        with self._translated():
+            self._connection.execute(f"INSERT OR IGNORE INTO {table} (digest, body) VALUES (?, ?)", (digest, body))
+
+    @contextlib.contextmanager
+    def _sound(self) -> Iterator[None]:
+        try:
+            yield
+        except (zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._damaged(str(error)) from error
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:

@@ -15,7 +15,7 @@ from benchwright.core.answers import CodeAnswer
 from benchwright.core.errors import UnknownNameError
 from benchwright.core.problems import FunctionProblem
 from benchwright.core.prompts import Mode
-from benchwright.core.runs import ResultRow, Score
+from benchwright.core.runs import FUNCTION_SCORES, ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 
 ReadOfficial = Callable[[Path], Mapping[SampleKey, str]]
@@ -44,7 +44,7 @@ def check_benchmark(
         _check_problem(benchmark, problem)
     with tempfile.TemporaryDirectory() as folder:
         _check_samples(benchmark, problem_set, Path(folder))
-        for score in Score:
+        for score in FUNCTION_SCORES:
             _check_official_files(benchmark, problem_set, Path(folder) / score.value, score, read_official)
 
 
@@ -85,7 +85,7 @@ def _check_problem(benchmark: Benchmark, problem: FunctionProblem) -> None:
         functions = {node.name for node in ast.walk(parse(source)) if isinstance(node, ast.FunctionDef)}
         assert problem.entry_point in functions, f"{where}: the {name} does not define {problem.entry_point}"
     answer = CodeAnswer(code=problem.reference, strategy="check")
-    for score in Score:
+    for score in FUNCTION_SCORES:
         submission = benchmark.assemble(problem, answer, score)
         assert submission.code == problem.reference, f"{where}: assembling under {score} changes the answer"
         assert submission.entry_point == problem.entry_point, f"{where}: assembling changes the entry point"

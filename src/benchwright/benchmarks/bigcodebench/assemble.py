@@ -15,6 +15,8 @@ def assemble(problem: FunctionProblem, answer: CodeAnswer, score: Score) -> Subm
             stub = None
         case Score.CALIBRATED:
             stub = problem.calibration_stub
+        case Score.PATCH:
+            raise ValueError("a function is not graded as a patch")
         case _:
             assert_never(score)
     return Submission(code=answer.code, stub=stub, entry_point=problem.entry_point)

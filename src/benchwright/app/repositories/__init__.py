@@ -1,0 +1,1 @@
+"""Use cases on repository problems: build their environments, control them, grade patches, derive rows."""

@@ -1,0 +1,176 @@
+"""Control runs of repository problems: no patch must fail, the reference must resolve; behind ``bw bench check``."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.app.repositories.exclusions import update_own_list
+from benchwright.app.repositories.selection import Selection
+from benchwright.app.repositories.setups import Selected, select
+from benchwright.app.workspace import Workspace
+from benchwright.core.digest import digest_of
+from benchwright.core.errors import UsageError
+from benchwright.core.repositories import ControlSummary, RepositoryControls, RepositoryProblem, RepositoryRecord, Rules
+from benchwright.execution.repositories import HARNESS_VERSION
+from benchwright.grading.repositories import RepositoryPipeline, run_in_threads
+from benchwright.store.records import RecordStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryCheckOptions:
+    """Which instances to control, and how often."""
+
+    selection: Selection
+    workers: int
+    repeats: int = 1
+    again: bool = False
+    """Whether instances with stored control runs of enough repeats are run again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryCheckReport:
+    """What the control runs of the chosen instances say, stored ones included."""
+
+    benchmark: str
+    sandbox: str
+    executed: int
+    """Instances that were run now."""
+    controls: tuple[RepositoryControls, ...]
+    unavailable: tuple[tuple[str, str], ...]
+    """Instance, and why its environment cannot be had here."""
+    exclusions: Path | None
+    """The list of those that do not run reliably here; None when there is none of them."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """The report as the object of ``bw bench check --json``."""
+        return {
+            "benchmark": self.benchmark,
+            "sandbox": self.sandbox,
+            "problems": len(self.controls),
+            "executed": self.executed,
+            "sound": [c.problem_id for c in self.controls if c.sound and c.stable],
+            "unsound": [{"problem_id": c.problem_id, "why": flaw(c)} for c in self.controls if flaw(c)],
+            "unavailable": [{"problem_id": problem, "why": why} for problem, why in self.unavailable],
+            "exclusions": str(self.exclusions) if self.exclusions else None,
+            "controls": [_plain(control) for control in self.controls],
+        }
+
+
+def flaw(controls: RepositoryControls) -> str:
+    """What is wrong with an instance here, in one clause; empty when nothing is."""
+    if not controls.stable:
+        return "repeats of the same run differ"
+    failed = next((run for run in controls.reference if not run.resolved), None)
+    if failed is not None:
+        return f"the reference does not resolve it: {failed.detail}"
+    if any(run.resolved for run in controls.empty):
+        return "it is resolved without a patch"
+    return ""
+
+
+def check_repositories(
+    options: RepositoryCheckOptions, workspace: Workspace, report: Callable[[int, int], None]
+) -> RepositoryCheckReport:
+    """Run the control runs that are not stored yet, store each instance's as they complete, and report all.
+
+    Instances that do not run reliably are written to the user's own exclusion list, with what was seen.  Raises
+    `UsageError` for input that cannot be used and `MachineError` when the machine stands in the way.
+    """
+    if options.repeats < 1:
+        raise UsageError(f"--repeats must be at least 1, not {options.repeats}.")
+    selected = select(options.selection, workspace)
+    pipeline = RepositoryPipeline(selected.setups, rules=Rules.BENCHWRIGHT, limits=options.selection.limits)
+    with workspace.records() as store:
+        stored = {} if options.again else _stored(selected, store, options.repeats)
+        waiting = [problem for problem in selected.available if problem.id not in stored]
+        made = run_controls(waiting, pipeline, store, workers=options.workers, repeats=options.repeats, report=report)
+        stored |= {control.problem_id: control for control in made}
+    controls = tuple(stored[problem.id] for problem in selected.available if problem.id in stored)
+    return RepositoryCheckReport(
+        benchmark=selected.problems.benchmark,
+        sandbox=options.selection.sandbox,
+        executed=len(waiting),
+        controls=controls,
+        unavailable=tuple(selected.unavailable.items()),
+        exclusions=update_own_list(
+            selected.problems.benchmark, [(control, flaw(control)) for control in controls], workspace
+        ),
+    )
+
+
+def _stored(selected: Selected, store: RecordStore, repeats: int) -> dict[str, RepositoryControls]:
+    found = {}
+    for problem in selected.available:
+        control = stored_control(problem, selected, store)
+        if control is not None and len(control.reference) >= repeats:
+            found[problem.id] = control
+    return found
+
+
+def stored_control(problem: RepositoryProblem, selected: Selected, store: RecordStore) -> RepositoryControls | None:
+    """The control runs of an instance in its environment here, if they were made."""
+    place = selected.setups[problem.id].place
+    return store.repository_controls(place.image.digest, place.sandbox.name, HARNESS_VERSION, problem.digest)
+
+
+def run_controls(
+    problems: Sequence[RepositoryProblem],
+    pipeline: RepositoryPipeline,
+    store: RecordStore,
+    *,
+    workers: int,
+    repeats: int,
+    report: Callable[[int, int], None],
+) -> Iterator[RepositoryControls]:
+    """Run reference and no patch as often as asked for, and store what they show; in the order of completion.
+
+    An instance whose sandbox kept breaking is left out: nothing was learnt of it.
+    """
+    jobs = {}
+    for problem in problems:
+        for repeat in range(repeats):
+            for patch in (problem.reference_patch, ""):
+                job = pipeline.job(problem, patch, repeat=repeat)
+                jobs[job.digest] = job
+    records: dict[str, list[tuple[bool, RepositoryRecord]]] = {}
+    for done, (job, record) in enumerate(run_in_threads(jobs.values(), pipeline.run, workers), 1):
+        runs = records.setdefault(job.problem.id, [])
+        runs.append((bool(job.patch), record))
+        report(done, len(jobs))
+        if len(runs) == 2 * repeats and not any(record.lost_reason for _, record in runs):
+            control = _controls(job.problem, runs, pipeline)
+            store.put_repository_controls(control)
+            yield control
+
+
+def _controls(
+    problem: RepositoryProblem, runs: Iterable[tuple[bool, RepositoryRecord]], pipeline: RepositoryPipeline
+) -> RepositoryControls:
+    summaries: dict[bool, list[ControlSummary]] = {True: [], False: []}
+    for with_reference, record in runs:
+        summaries[with_reference].append(pipeline.control(problem, record))
+    job = pipeline.job(problem, "")
+    return RepositoryControls(
+        problem_id=problem.id,
+        problem_digest=problem.digest,
+        environment=job.environment,
+        sandbox=job.sandbox,
+        harness_version=HARNESS_VERSION,
+        reference=tuple(summaries[True]),
+        empty=tuple(summaries[False]),
+    )
+
+
+def _plain(control: RepositoryControls) -> dict[str, Any]:
+    return {
+        "problem_id": control.problem_id,
+        "sound": control.sound,
+        "stable": control.stable,
+        "reference": [run.resolved for run in control.reference],
+        "empty": [run.resolved for run in control.empty],
+        "wall_seconds": max(run.wall_seconds for run in control.reference),
+        "cpu_seconds": max(run.cpu_seconds for run in control.reference),
+        "memory_peak_bytes": max(run.memory_peak_bytes for run in control.reference),
+        "digest": digest_of(control.to_plain()),
+    }

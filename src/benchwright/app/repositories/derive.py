@@ -1,0 +1,184 @@
+"""Make an instance out of a merged change: the use case behind ``bw bench derive``."""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.app.repositories.places import places_of
+from benchwright.app.repositories.selection import Selection, environments_of
+from benchwright.app.repositories.setups import setup_for
+from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.swebench.rows import to_problem, to_row
+from benchwright.core.errors import MachineError, UsageError
+from benchwright.core.repositories import RepositoryLimits, RepositoryProblem, Rules
+from benchwright.environments.repositories.changes import Change, read_change
+from benchwright.grading.repositories import RepositoryPipeline, run_in_threads
+from benchwright.judging.repository import tests_seen
+
+BENCHMARK = "repositories"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeriveOptions:
+    """Which change, and how its instance is to be named and run."""
+
+    repo: str
+    """``owner/name``."""
+    place: Path
+    commit: str
+    version: str
+    """Names the environment's specification together with ``repo``."""
+    out: Path
+    """File of JSON lines that the row is added to."""
+    workers: int
+    repeats: int = 3
+    issue: Path | None = None
+    """File with the problem statement; None takes the commit's message."""
+    instance_id: str | None = None
+    sandbox: str = "namespace"
+    specs: Path | None = None
+    limits: RepositoryLimits = dataclasses.field(default_factory=RepositoryLimits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """The row, and what its runs showed."""
+
+    problem: RepositoryProblem
+    unstable: tuple[str, ...]
+    """Tests whose runs of the same code differ; in neither list."""
+    broken: tuple[str, ...]
+    """Tests that pass before and not after; in neither list."""
+    runs: int
+    out: Path
+
+    def to_plain(self) -> dict[str, Any]:
+        """The result as the object of ``bw bench derive --json``."""
+        return {
+            "instance_id": self.problem.id,
+            "base_commit": self.problem.base_commit,
+            "fail_to_pass": list(self.problem.fail_to_pass),
+            "pass_to_pass": list(self.problem.pass_to_pass),
+            "unstable": list(self.unstable),
+            "broken": list(self.broken),
+            "runs": self.runs,
+            "out": str(self.out),
+        }
+
+
+def derive(
+    options: DeriveOptions, workspace: Workspace, report: Callable[[str], None], progress: Callable[[int, int], None]
+) -> Derived:
+    """Split the change, build the environment, run the tests before and after it, and add the row to the file.
+
+    A test is FAIL_TO_PASS when every run with the change passes it and none without does, PASS_TO_PASS when all do.
+
+    Raises:
+        UsageError: The change makes no instance: no tests, nothing that turns green, an id that the file has.
+        MachineError: The environment cannot be built, or the sandbox kept breaking.
+    """
+    if options.repeats < 1:
+        raise UsageError(f"--repeats must be at least 1, not {options.repeats}.")
+    change = read_change(options.repo, options.place, options.commit, clones=workspace.home / "repositories" / "clones")
+    draft = _draft(options, change)
+    _refuse_known(options.out, draft.id)
+    problem = _with_tests(draft, options, workspace, report, progress)
+    with options.out.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(to_row(problem.problem)) + "\n")
+    return problem
+
+
+def _draft(options: DeriveOptions, change: Change) -> RepositoryProblem:
+    statement = options.issue.read_text(encoding="utf-8") if options.issue else change.message
+    name = options.repo.replace("/", "__")
+    row = {
+        "instance_id": options.instance_id or f"{name}-{change.number or change.commit[:10]}",
+        "repo": options.repo,
+        "version": options.version,
+        "base_commit": change.base,
+        "problem_statement": statement,
+        "created_at": change.date,
+        "patch": change.source_patch,
+        "test_patch": change.test_patch,
+        "FAIL_TO_PASS": ["not run yet"],
+        "PASS_TO_PASS": [],
+    }
+    return to_problem(row, benchmark=BENCHMARK, where="the derived row")
+
+
+def _refuse_known(out: Path, instance_id: str) -> None:
+    if not out.exists():
+        return
+    for line in out.read_text(encoding="utf-8").splitlines():
+        if line.strip() and json.loads(line).get("instance_id") == instance_id:
+            raise UsageError(f"{out} has {instance_id} already; remove that line or give another --id or --out.")
+
+
+def _with_tests(
+    draft: RepositoryProblem,
+    options: DeriveOptions,
+    workspace: Workspace,
+    report: Callable[[str], None],
+    progress: Callable[[int, int], None],
+) -> Derived:
+    selection = Selection(
+        benchmark=BENCHMARK,
+        sandbox=options.sandbox,
+        sources={options.repo: str(options.place)},
+        specs=options.specs,
+        limits=options.limits,
+    )
+    environments = environments_of(selection, workspace)
+    built = environments.build([draft], report=report)
+    if built.failures:
+        raise MachineError(built.failures[0])
+    setup = setup_for(draft, selection, environments, places_of(selection, environments))
+    pipeline = RepositoryPipeline({draft.id: setup}, rules=Rules.BENCHWRIGHT, limits=options.limits)
+    jobs = [
+        pipeline.job(draft, patch, repeat=repeat)
+        for repeat in range(options.repeats)
+        for patch in ("", draft.reference_patch)
+    ]
+    before: list[dict[str, bool]] = []
+    after: list[dict[str, bool]] = []
+    for done, (job, record) in enumerate(run_in_threads(jobs, pipeline.run, options.workers), 1):
+        if record.lost_reason:
+            raise MachineError(f"The sandbox kept breaking: {record.lost_reason}")
+        (after if job.patch else before).append(tests_seen(record, setup.parser))
+        progress(done, len(jobs))
+    return _judged(draft, before, after, options.out)
+
+
+def _judged(
+    draft: RepositoryProblem, before: list[dict[str, bool]], after: list[dict[str, bool]], out: Path
+) -> Derived:
+    """The row with its test lists, out of what passed in each run."""
+    names = list(dict.fromkeys(name for run in (*after, *before) for name in run))
+    unstable = [name for name in names if _differs(name, before) or _differs(name, after)]
+    steady = [name for name in names if name not in unstable]
+    passed_before = {name for name in steady if before[0].get(name, False)}
+    passed_after = {name for name in steady if after[0].get(name, False)}
+    turned = [name for name in steady if name in passed_after and name not in passed_before]
+    if not turned:
+        raise UsageError(
+            f"No test of {draft.id} fails before the change and passes after it ({len(passed_after)} pass after, "
+            f"{len(passed_before)} before, {len(unstable)} differ between runs); it makes no instance."
+        )
+    row = to_row(draft) | {
+        "FAIL_TO_PASS": turned,
+        "PASS_TO_PASS": [name for name in steady if name in passed_after and name in passed_before],
+    }
+    return Derived(
+        problem=to_problem(row, benchmark=BENCHMARK, where="the derived row"),
+        unstable=tuple(unstable),
+        broken=tuple(name for name in steady if name in passed_before and name not in passed_after),
+        runs=len(before) + len(after),
+        out=out,
+    )
+
+
+def _differs(name: str, runs: list[dict[str, bool]]) -> bool:
+    return len({run.get(name, False) for run in runs}) > 1

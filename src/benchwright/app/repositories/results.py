@@ -1,0 +1,132 @@
+"""Gradings of patches looked at again: judged anew from stored evidence, and explained where two of them differ."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchwright.app.repositories.summary import summarise_patches
+from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, named_few
+from benchwright.core.errors import UsageError
+from benchwright.core.repositories import RepositoryProblem, RepositoryRecord, Rules
+from benchwright.core.runs import ResultRow
+from benchwright.execution.repositories import HARNESS_VERSION
+from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION, judge, judge_official
+from benchwright.store.folder import ResultsFolder
+from benchwright.store.records import RecordStore
+
+REPOSITORIES = "repositories"
+"""What the manifest of a grading of patches says it is."""
+
+
+def explain_patches(
+    row_a: ResultRow,
+    row_b: ResultRow,
+    get: Callable[[str], RepositoryRecord | None],
+    settings: Sequence[tuple[str, Any, Any]],
+) -> str:
+    """Why two gradings of the same patch came to different verdicts, in one line."""
+    if row_a.job_digest == row_b.job_digest and row_a.job_digest is not None:
+        if row_a.verdict.record_digest == row_b.verdict.record_digest:
+            return "same record, judged with other control runs or by another judge version"
+        return f"same job, executed twice with different results: A {row_a.verdict.detail}; B {row_b.verdict.detail}"
+    names = {name for name, _, _ in settings}
+    causes = [text for name, text in _CAUSES.items() if name in names]
+    for side, row in (("A", row_a), ("B", row_b)):
+        record = get(row.job_digest) if row.job_digest else None
+        causes += [f"{side} {text}" for text in _peculiar(record)]
+    return f"{', '.join(causes) or 'the patch differs'}; A: {row_a.verdict.detail}; B: {row_b.verdict.detail}"
+
+
+_CAUSES = {
+    "rules": "the rules differ",
+    "samples_digest": "the patches may differ",
+    "data_digest": "the data differs",
+    "environment_digest": "the environments differ",
+    "sandbox": "the sandbox differs",
+    "limits": "the limits differ",
+    "harness_version": "the harness differs",
+}
+
+
+def _peculiar(record: RepositoryRecord | None) -> list[str]:
+    """What in a record may be the reason why another came out differently."""
+    if record is None:
+        return []
+    found = []
+    if not record.patch_applied:
+        found.append("could not apply the patch")
+    elif record.patch_message:
+        found.append(f"applied the patch {record.patch_message}")
+    if record.dropped:
+        found.append(f"did not keep the edits of {', '.join(edit.path for edit in record.dropped)}")
+    if record.inversion and record.inversion.passed:
+        found.append("saw sabotaged tests pass")
+    if record.report_errors:
+        found.append(f"heard of {record.report_errors[0]}")
+    return found
+
+
+def regrade_patches(
+    folder: ResultsFolder, manifest: dict[str, Any], store: RecordStore
+) -> tuple[list[ResultRow], list[ResultRow], int]:
+    """Judge the stored evidence of a grading again.
+
+    Returns the rows before, the rows after, and how many rows had no record in this store; writes nothing.
+    Raises `UsageError` when the data that was graded cannot be loaded or is not the same any more.
+    """
+    problems = _problems(manifest)
+    before = list(folder.rows())
+    after, without = [], 0
+    for row in before:
+        record = store.get_repository(row.job_digest) if row.job_digest else None
+        if record is None:
+            without += row.job_digest is not None
+            after.append(row)
+            continue
+        problem = problems[row.problem_id]
+        after.append(_judged(row, record, problem, manifest, store))
+    return before, after, without
+
+
+def _judged(
+    row: ResultRow, record: RepositoryRecord, problem: RepositoryProblem, manifest: dict[str, Any], store: RecordStore
+) -> ResultRow:
+    entry = manifest["instances"][row.problem_id]
+    if manifest["rules"] == Rules.OFFICIAL:
+        return dataclasses.replace(row, verdict=judge_official(problem, record, entry["parser"]))
+    controls = store.repository_controls(
+        entry["environment"], manifest["sandbox"], HARNESS_VERSION, entry["problem_digest"]
+    )
+    verdict = judge(problem, record, parser=entry["parser"], controls=controls)
+    return dataclasses.replace(row, verdict=verdict)
+
+
+def _problems(manifest: dict[str, Any]) -> dict[str, RepositoryProblem]:
+    """The graded rows, from where they came; the judge needs their test lists."""
+    benchmark = REPOSITORY_BENCHMARKS.get(manifest["benchmark"])
+    path = Path(manifest["data_file"]) if manifest["data_file"] else None
+    problems = benchmark.load(version=None if path else manifest["version"], path=path)
+    graded = manifest["instances"]
+    changed = [p.id for p in problems.problems if p.id in graded and graded[p.id]["problem_digest"] != p.digest]
+    absent = [problem for problem in graded if problem not in problems.by_id]
+    if changed or absent:
+        raise UsageError(
+            f"The data is not what was graded: {named_few([*changed, *absent])} differ; give back the file it was."
+        )
+    return dict(problems.by_id)
+
+
+def summary_of_regraded(manifest: dict[str, Any], rows: Sequence[ResultRow]) -> dict[str, Any]:
+    """The part of a manifest that follows from rows, made anew; the kept instances are those it left out before."""
+    excluded = manifest["excluded"]
+    kept = [row for row in rows if row.problem_id not in excluded]
+    summary = summarise_patches(
+        rows,
+        repositories={problem_id: problem.repo for problem_id, problem in _problems(manifest).items()},
+        views={"kept": kept} if excluded else {},
+        excluded=excluded,
+        mended=(),
+        uncontrolled=manifest["uncontrolled"],
+    )
+    return {**summary.to_plain(), "judge_version": REPOSITORY_JUDGE_VERSION}

@@ -1,0 +1,318 @@
+"""One patch in one fresh workspace: apply it, put the hidden tests in place, run them, and write down what was seen."""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.core.errors import MachineError, SandboxFault
+from benchwright.core.execution import ExitCause
+from benchwright.core.repositories import (
+    WORK,
+    Edit,
+    RepositoryLimits,
+    RepositoryRecord,
+    Step,
+)
+from benchwright.execution.reports import PTH_NAME, ReportCollector, pth_text, site_packages_command
+from benchwright.sandboxes.base import Image, RunLimits, RunResult, Sandbox, Workspace, WorkspaceLimits
+
+HARNESS_VERSION = 1
+"""Of this procedure and the witnesses: raise it when either changes what the evidence says."""
+
+INSTALL, TESTS = "install", "tests"
+GIT_SECONDS = 120.0
+"""For applying a patch: the largest in SWE-bench applies in a second."""
+SHARED = "/.benchwright"
+_SHELL = ("bash", "-c")
+_GIT_ENVIRON = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
+_APPLY = ("git", "apply", "--whitespace=nowarn", "-")
+_OUTPUT_KEPT = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenFile:
+    """One file as it must be when the tests run; ``data`` is None for one that must not be there."""
+
+    path: str
+    """Relative to the repository."""
+    data: bytes | None
+    mode: int = 0o644
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where patches of one instance are run."""
+
+    sandbox: Sandbox
+    image: Image
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure:
+    """What is done in the workspace, in this order; made by :mod:`benchwright.grading`."""
+
+    patches: tuple[tuple[str, str], ...]
+    """(Note, patch) in the order they are tried, each whole or not at all; empty for no patch."""
+    dropped: tuple[Edit, ...]
+    install: str | None
+    """Shell command that installs the repository again, or None where the patch makes that needless."""
+    test_patch: str
+    touched: tuple[str, ...]
+    """Every file the test patch touches, before and after."""
+    hidden: tuple[HiddenFile, ...] | None = None
+    """What these files must be, where that is known from an earlier run."""
+    tests: str
+    """Shell command."""
+    environ: Mapping[str, str]
+    limits: RepositoryLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a run gave."""
+
+    record: RepositoryRecord
+    hidden: tuple[HiddenFile, ...]
+    """The hidden tests it put in place, for another run of the same instance."""
+
+
+class _Stop(Exception):
+    """The procedure ends here; what was seen so far is the evidence."""
+
+
+def run_procedure(job_digest: str, procedure: Procedure, place: Place) -> Seen:
+    """Run a procedure in a fresh workspace that is gone afterwards.
+
+    Raises `SandboxFault` when the sandbox breaks, `MachineError` when the machine cannot provide it or when the
+    test patch does not belong to the repository.
+    """
+    started = time.monotonic()
+    with ReportCollector() as collector:
+        with open_workspace(place, procedure.limits, shared={SHARED: collector.folder}) as workspace:
+            run = _Run(workspace, procedure)
+            with contextlib.suppress(_Stop):
+                run.all()
+        sessions, reports, errors = collector.finish()
+    record = RepositoryRecord(
+        job_digest=job_digest,
+        patch_applied=run.applied,
+        patch_message=run.message,
+        dropped=procedure.dropped,
+        steps=tuple(run.steps),
+        sessions=sessions,
+        reports=reports,
+        report_errors=errors,
+        sandbox=place.sandbox.name,
+        wall_seconds=time.monotonic() - started,
+    )
+    return Seen(record=record, hidden=run.hidden)
+
+
+def open_workspace(place: Place, limits: RepositoryLimits, *, shared: Mapping[str, Path] | None = None) -> Workspace:
+    """A fresh workspace of a place, without network."""
+    return place.sandbox.open(
+        place.image,
+        WorkspaceLimits(
+            memory_bytes=limits.memory_bytes, processes=limits.processes, scratch_bytes=limits.scratch_bytes
+        ),
+        shared=shared,
+    )
+
+
+class _Run:
+    """The state of one procedure while it runs."""
+
+    def __init__(self, workspace: Workspace, procedure: Procedure) -> None:
+        self.applied = not procedure.patches
+        self.message = ""
+        self.steps: list[Step] = []
+        self.hidden: tuple[HiddenFile, ...] = procedure.hidden or ()
+        self._workspace = workspace
+        self._procedure = procedure
+
+    def all(self) -> None:
+        procedure = self._procedure
+        arm_witness(self._workspace)
+        if procedure.hidden is None:  # nothing of the candidate is here yet
+            self.hidden = hidden_files(self._workspace, procedure.test_patch, procedure.touched)
+        self._apply()
+        if procedure.install is not None:
+            self._step(INSTALL, procedure.install)
+        put_hidden(self._workspace, self.hidden)
+        self._step(TESTS, procedure.tests)
+
+    def _apply(self) -> None:
+        messages = []
+        for number, (note, patch) in enumerate(self._procedure.patches):
+            result = self._workspace.run(
+                _APPLY,
+                limits=RunLimits(wall_seconds=GIT_SECONDS, output_bytes=_OUTPUT_KEPT),
+                environ=_GIT_ENVIRON,
+                cwd=WORK,
+                stdin=patch.encode("utf-8", "surrogateescape"),
+            )
+            if result.exit_cause is ExitCause.FINISHED:
+                self.applied, self.message = True, note if number else ""
+                return
+            messages.append(decode(result.output).strip() or f"git apply ended with {result.exit_cause.value}")
+        if not self.applied:
+            self.message = messages[0]
+            raise _Stop
+
+    def _step(self, name: str, command: str) -> None:
+        step = run_step(self._workspace, name, command, self._procedure)
+        self.steps.append(step)
+        if step.exit_cause in (ExitCause.WALL_TIME, ExitCause.MEMORY, ExitCause.OUTPUT):
+            raise _Stop
+
+
+def run_step(workspace: Workspace, name: str, command: str, procedure: Procedure) -> Step:
+    """Run one shell command of a procedure in the repository."""
+    limits = RunLimits(wall_seconds=procedure.limits.wall_seconds, output_bytes=procedure.limits.output_bytes)
+    result = workspace.run((*_SHELL, command), limits=limits, environ=procedure.environ, cwd=WORK)
+    return step_of(name, result)
+
+
+def step_of(name: str, result: RunResult) -> Step:
+    """A command's result as evidence."""
+    return Step(
+        name=name,
+        exit_cause=result.exit_cause,
+        exit_status=result.exit_status,
+        wall_seconds=result.wall_seconds,
+        cpu_seconds=result.cpu_seconds,
+        memory_peak_bytes=result.memory_peak_bytes,
+        output=decode(result.output),
+        output_total_bytes=result.output_total_bytes,
+    )
+
+
+def decode(output: bytes) -> str:
+    """Output as text; bytes that are no UTF-8 become backslash escapes, carriage returns stay."""
+    return output.decode("utf-8", "backslashreplace")
+
+
+def arm_witness(workspace: Workspace) -> None:
+    """Have every Python of the environment load the witness at its start; raises `SandboxFault` when that fails."""
+    result = workspace.run(site_packages_command(), limits=RunLimits(wall_seconds=GIT_SECONDS))
+    folder = decode(result.output).strip()
+    if result.exit_cause is not ExitCause.FINISHED or not folder.startswith("/"):
+        raise SandboxFault(f"the environment's Python does not start: {folder[-500:] or result.exit_cause.value}")
+    workspace.put(f"{folder}/{PTH_NAME}", pth_text().encode())
+
+
+def put_hidden(workspace: Workspace, hidden: Sequence[HiddenFile]) -> None:
+    """Put the hidden tests in place, whatever is there."""
+    for file in hidden:
+        path = f"{WORK}/{file.path}"
+        if file.data is None:
+            workspace.remove(path)
+        else:
+            workspace.put(path, file.data, mode=file.mode)
+
+
+def hidden_files(workspace: Workspace, test_patch: str, touched: Sequence[str]) -> tuple[HiddenFile, ...]:
+    """What the files that a test patch touches must be: their version at the base commit with the patch applied.
+
+    The base version is read from a workspace that no candidate has seen yet; the patch is applied to it by the
+    host's git in a folder of its own.  Raises `MachineError` when the patch does not apply: the row and the
+    repository do not fit together.
+    """
+    executable = _executable(workspace, touched)
+    with tempfile.TemporaryDirectory(prefix="benchwright-tests-") as name:
+        folder = Path(name)
+        for path in touched:
+            data = workspace.get(f"{WORK}/{path}")
+            if data is not None:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(data)
+                (folder / path).chmod(0o755 if path in executable else 0o644)
+        _apply_here(folder, test_patch)
+        return tuple(_hidden_file(folder, path) for path in touched)
+
+
+def _executable(workspace: Workspace, paths: Sequence[str]) -> frozenset[str]:
+    script = 'for path; do if [ -x "$path" ]; then printf "%s\\0" "$path"; fi; done'
+    result = workspace.run((*_SHELL, script, "sh", *paths), limits=RunLimits(wall_seconds=GIT_SECONDS), cwd=WORK)
+    return frozenset(decode(result.output).split("\0"))
+
+
+def _apply_here(folder: Path, patch: str) -> None:
+    environ = {**os.environ, **_GIT_ENVIRON, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
+    done = subprocess.run(
+        _APPLY,
+        input=patch.encode("utf-8", "surrogateescape"),
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise MachineError(
+            f"The test patch does not apply to the files at the base commit ({decode(done.stderr).strip()}); "
+            f"do the data and the built repository belong together?"
+        )
+
+
+def _hidden_file(folder: Path, path: str) -> HiddenFile:
+    file = folder / path
+    if file.is_symlink() or not file.is_file():
+        return HiddenFile(path=path, data=None)
+    return HiddenFile(path=path, data=file.read_bytes(), mode=0o755 if os.access(file, os.X_OK) else 0o644)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfficialProcedure:
+    """What swebench's harness does in its container (v2.1.0 lineage), without its network."""
+
+    patch: str
+    script: str
+    """Its evaluation script: reinstalls, puts the test patch on the candidate's tree, runs the tests."""
+    environ: Mapping[str, str]
+    limits: RepositoryLimits
+
+
+_OFFICIAL_PATCH = "/tmp/patch.diff"
+_OFFICIAL_CHAIN = (
+    ("git", "apply", "--verbose", _OFFICIAL_PATCH),
+    ("git", "apply", "--verbose", "--reject", _OFFICIAL_PATCH),
+    ("patch", "--batch", "--fuzz=5", "-p1", "-i", _OFFICIAL_PATCH),
+)
+"""One after the other on the same tree, whatever an earlier one left there (swebench 4.1.0, ``run_evaluation``)."""
+
+
+def run_official(job_digest: str, procedure: OfficialProcedure, place: Place) -> RepositoryRecord:
+    """Run the official procedure in a fresh workspace; raises as `run_procedure` does."""
+    started = time.monotonic()
+    steps: list[Step] = []
+    with open_workspace(place, procedure.limits) as workspace:
+        workspace.put(_OFFICIAL_PATCH, procedure.patch.encode("utf-8", "surrogateescape"))
+        applied, message = _official_apply(workspace)
+        if applied:
+            limits = RunLimits(wall_seconds=procedure.limits.wall_seconds, output_bytes=procedure.limits.output_bytes)
+            result = workspace.run((*_SHELL, procedure.script), limits=limits, environ=procedure.environ, cwd=WORK)
+            steps.append(step_of(TESTS, result))
+    return RepositoryRecord(
+        job_digest=job_digest,
+        patch_applied=applied,
+        patch_message=message,
+        steps=tuple(steps),
+        sandbox=place.sandbox.name,
+        wall_seconds=time.monotonic() - started,
+    )
+
+
+def _official_apply(workspace: Workspace) -> tuple[bool, str]:
+    message = ""
+    for command in _OFFICIAL_CHAIN:
+        limits = RunLimits(wall_seconds=GIT_SECONDS, output_bytes=_OUTPUT_KEPT)
+        result = workspace.run(command, limits=limits, environ=_GIT_ENVIRON, cwd=WORK)
+        if result.exit_cause is ExitCause.FINISHED:
+            return True, "" if command is _OFFICIAL_CHAIN[0] else f"applied by {' '.join(command[:-1])}"
+        message = decode(result.output).strip()
+    return False, message

@@ -1,0 +1,346 @@
+"""One patch's way from attempt to row, and the control runs that stand behind it."""
+
+import dataclasses
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from benchwright.answers.inversion import sabotage
+from benchwright.answers.patches import PatchAnswer, read_patch, unsafe, variants, without
+from benchwright.answers.protected import protected_edits
+from benchwright.core.answers import NoAnswer
+from benchwright.core.attempts import Attempt, Ending
+from benchwright.core.errors import SandboxFault
+from benchwright.core.execution import ExitCause, TestOutcome
+from benchwright.core.repositories import (
+    ControlSummary,
+    Edit,
+    Inversion,
+    RepositoryControls,
+    RepositoryJob,
+    RepositoryLimits,
+    RepositoryProblem,
+    RepositoryRecord,
+    Rules,
+    required_tests,
+)
+from benchwright.core.runs import ResultRow, Score
+from benchwright.core.verdicts import Outcome, Reason, Verdict
+from benchwright.execution.repositories import (
+    HARNESS_VERSION,
+    HiddenFile,
+    OfficialProcedure,
+    Place,
+    Procedure,
+    run_official,
+    run_procedure,
+)
+from benchwright.judging.logs import LogStatus, parse
+from benchwright.judging.repository import judge, judge_control, judge_no_patch, summarise_control, test_statuses
+from benchwright.judging.repository_official import judge_official
+
+ATTEMPTS = 3
+"""How often a job is tried whose sandbox breaks."""
+_SABOTAGED_KEPT = 20
+_FAILURE_SECONDS = 0.1
+"""What pytest takes to print one traceback."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """How one instance is run and read: its environment's specification, and where it is built."""
+
+    place: Place
+    parser: str
+    """Name of the log parser."""
+    runner: str
+    """``pytest``, ``django`` or ``sympy``: what the sabotaged twin has to fit."""
+    tests: str
+    """Shell command with its directives."""
+    install: str
+    """Shell command that installs the repository again, offline."""
+    needs_install: Callable[[Sequence[str]], bool]
+    """Whether a change of these paths makes that necessary."""
+    environ: Mapping[str, str]
+    project_modules: frozenset[str]
+    """Top-level modules that the repository itself provides."""
+    official_script: str
+    """The official harness's evaluation script for the same instance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedPatch:
+    """An attempt: a job to run, or a verdict at once."""
+
+    problem: RepositoryProblem
+    attempt: Attempt
+    job: RepositoryJob | None
+    answer: PatchAnswer | None
+    verdict: Verdict | None
+
+
+class RepositoryPipeline:
+    """Prepares, runs and judges patches under one set of rules and limits; safe to use from several threads."""
+
+    def __init__(self, setups: Mapping[str, Setup], *, rules: Rules, limits: RepositoryLimits) -> None:
+        """Make a pipeline.
+
+        Args:
+            setups: Setup by problem id, for every problem whose patches shall be run.
+            rules: Ours, or the official harness's.
+            limits: For the test command, and for everything else.
+        """
+        self._setups = setups
+        self._rules = rules
+        self._limits = limits
+        self._hidden: dict[str, tuple[HiddenFile, ...]] = {}
+
+    def prepare(self, problem: RepositoryProblem, attempt: Attempt) -> PreparedPatch:
+        """Read the patch out of an attempt and make its job, or its verdict when there is nothing to run."""
+        answer = self._answer(attempt)
+        if isinstance(answer, NoAnswer):
+            verdict = judge_no_patch(answer, problem)
+            return PreparedPatch(problem=problem, attempt=attempt, job=None, answer=None, verdict=verdict)
+        refused = unsafe(answer) if self._rules is Rules.BENCHWRIGHT else ()
+        if refused:
+            detail = f"{refused[0].path}: {refused[0].why}"
+            verdict = judge_no_patch(NoAnswer(reason=Reason.PATCH_REJECTED, detail=detail), problem)
+            return PreparedPatch(problem=problem, attempt=attempt, job=None, answer=answer, verdict=verdict)
+        job = self.job(problem, attempt.raw_text or "")
+        return PreparedPatch(problem=problem, attempt=attempt, job=job, answer=answer, verdict=None)
+
+    def _answer(self, attempt: Attempt) -> PatchAnswer | NoAnswer:
+        if attempt.unreadable is not None:
+            reason, _, detail = attempt.unreadable.partition(": ")
+            return NoAnswer(reason=Reason(reason), detail=detail)
+        if attempt.ending is Ending.FAILED:
+            return NoAnswer(reason=Reason.PROVIDER_ERROR, detail=attempt.ending_detail or "the run gave no patch")
+        return read_patch(attempt.raw_text)
+
+    def job(self, problem: RepositoryProblem, patch: str, *, repeat: int = 0) -> RepositoryJob:
+        """The job of a patch; of the control run without one for an empty text."""
+        place = self._setups[problem.id].place
+        return RepositoryJob(
+            problem=problem,
+            patch=patch,
+            environment=place.image.digest,
+            sandbox=place.sandbox.name,
+            limits=self._limits,
+            rules=self._rules,
+            harness_version=HARNESS_VERSION,
+            repeat=repeat,
+        )
+
+    def run(self, job: RepositoryJob) -> RepositoryRecord:
+        """Run a job, again where its sandbox broke; a record with ``lost_reason`` when it kept breaking."""
+        reason = ""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                record = self._run_once(job)
+            except SandboxFault as fault:
+                reason = str(fault)
+                continue
+            return dataclasses.replace(record, attempts=attempt)
+        return RepositoryRecord(
+            job_digest=job.digest, patch_applied=False, sandbox=job.sandbox, attempts=ATTEMPTS, lost_reason=reason
+        )
+
+    def judge(
+        self, problem: RepositoryProblem, record: RepositoryRecord, controls: RepositoryControls | None
+    ) -> Verdict:
+        """The verdict of a record under this pipeline's rules."""
+        parser = self._setups[problem.id].parser
+        if self._rules is Rules.OFFICIAL:
+            return judge_official(problem, record, parser)
+        return judge(problem, record, parser=parser, controls=controls)
+
+    def control(self, problem: RepositoryProblem, record: RepositoryRecord) -> ControlSummary:
+        """What is kept of a control run's record."""
+        parser = self._setups[problem.id].parser
+        verdict = judge_control(problem, record, parser=parser)
+        return summarise_control(problem, record, verdict, parser=parser)
+
+    def passed(
+        self, problem: RepositoryProblem, record: RepositoryRecord, controls: RepositoryControls | None
+    ) -> frozenset[str]:
+        """The required tests that passed."""
+        parser = self._setups[problem.id].parser
+        tests = test_statuses(problem, record, parser=parser, controls=controls)
+        return frozenset(test.id for test in tests if test.passed)
+
+    def _run_once(self, job: RepositoryJob) -> RepositoryRecord:
+        setup = self._setups[job.problem.id]
+        if self._rules is Rules.OFFICIAL:
+            official = OfficialProcedure(
+                patch=job.patch, script=setup.official_script, environ=setup.environ, limits=self._limits
+            )
+            return run_official(job.digest, official, setup.place)
+        procedure = self._procedure(job, setup)
+        seen = run_procedure(job.digest, procedure, setup.place)
+        self._hidden[job.problem.id] = seen.hidden
+        # As a control run, so that what only control runs can accept does not hide a run that seems resolved.
+        if judge_control(job.problem, seen.record, parser=setup.parser).outcome is not Outcome.PASSED:
+            return seen.record
+        chosen = to_sabotage(job.problem, seen.record)
+        twin = self._inverted(job, setup, dataclasses.replace(procedure, hidden=seen.hidden), chosen)
+        return dataclasses.replace(seen.record, inversion=twin)
+
+    def _procedure(self, job: RepositoryJob, setup: Setup) -> Procedure:
+        problem = job.problem
+        tests = read_patch(problem.test_patch)
+        touched = _paths(tests) if isinstance(tests, PatchAnswer) else ()
+        patches: tuple[tuple[str, str], ...] = ()
+        dropped: tuple[Edit, ...] = ()
+        changed: tuple[str, ...] = ()
+        if job.patch:
+            answer = read_patch(job.patch)
+            assert isinstance(answer, PatchAnswer), "a job is made of a readable patch"
+            reference = read_patch(problem.reference_patch)
+            dropped = protected_edits(
+                answer,
+                graded=graded_files(problem, touched),
+                base_files=frozenset(f.old_path for f in answer.files if f.old_path is not None),
+                reference_paths=frozenset(_paths(reference)) if isinstance(reference, PatchAnswer) else frozenset(),
+                project_modules=setup.project_modules,
+            )
+            kept = without(answer, {edit.path for edit in dropped})
+            changed = _paths(kept)
+            patches = variants(kept) if kept.files else ()
+        return Procedure(
+            patches=patches,
+            dropped=dropped,
+            install=setup.install if setup.needs_install(changed) else None,
+            test_patch=problem.test_patch,
+            touched=touched,
+            hidden=self._hidden.get(problem.id),
+            tests=setup.tests,
+            environ=setup.environ,
+            limits=self._limits,
+        )
+
+    def _inverted(
+        self, job: RepositoryJob, setup: Setup, procedure: Procedure, chosen: Sequence[str]
+    ) -> Inversion | None:
+        """The sabotaged twin of a run that seems resolved; None when none of its tests can be sabotaged."""
+        hidden, sabotaged = sabotaged_files(procedure.hidden or (), chosen, setup.runner)
+        if not sabotaged:
+            return None
+        seen = run_procedure(job.digest, dataclasses.replace(procedure, hidden=hidden), setup.place)
+        step = seen.record.step("tests")
+        passed = _said_to_pass(seen.record, setup.parser) & sabotaged
+        return Inversion(
+            sabotaged=tuple(sorted(sabotaged)),
+            passed=tuple(sorted(passed)),
+            exit_cause=step.exit_cause if step else ExitCause.LOST,
+            wall_seconds=seen.record.wall_seconds,
+        )
+
+
+def _said_to_pass(record: RepositoryRecord, parser: str) -> frozenset[str]:
+    """Every name that the log or a witness lists as passed, unless one of them lists it as failed."""
+    step = record.step("tests")
+    log = parse(parser, step.output if step else "").statuses
+    good = {name for name, status in log.items() if status in (LogStatus.PASSED, LogStatus.XFAIL)}
+    bad = log.keys() - good
+    for report in record.reports:
+        names = {report.id, *report.names}
+        if report.outcome in (TestOutcome.PASSED, TestOutcome.EXPECTED_FAILURE):
+            good |= names
+        else:
+            bad |= names
+    return frozenset(good - bad)
+
+
+def to_sabotage(problem: RepositoryProblem, record: RepositoryRecord) -> tuple[str, ...]:
+    """Which required tests the twin of a run sabotages: FAIL_TO_PASS and, unforeseeably, some of PASS_TO_PASS.
+
+    All of them where a test takes longer than reporting its failure does, for sabotaged ones end at once.
+    """
+    required = required_tests(problem)
+    step = record.step("tests")
+    kept = [test for test in problem.pass_to_pass if test not in set(problem.fail_to_pass)]
+    if len(kept) <= _SABOTAGED_KEPT or (step and step.wall_seconds > _FAILURE_SECONDS * len(required)):
+        return required
+    return (*problem.fail_to_pass, *secrets.SystemRandom().sample(kept, _SABOTAGED_KEPT))
+
+
+def sabotaged_files(
+    hidden: Iterable[HiddenFile], required: Sequence[str], runner: str
+) -> tuple[tuple[HiddenFile, ...], frozenset[str]]:
+    """The hidden test files with a failing statement in these tests, as far as they live there, and those tests."""
+    files, sabotaged = [], set[str]()
+    for file in hidden:
+        if file.data is None or not file.path.endswith(".py"):
+            files.append(file)
+            continue
+        try:
+            source = file.data.decode()
+        except UnicodeDecodeError:
+            files.append(file)
+            continue
+        text, ids = sabotage(source, path=file.path, required=required, runner=runner, number=secrets.randbelow(10**6))
+        sabotaged |= ids
+        files.append(dataclasses.replace(file, data=text.encode()))
+    return tuple(files), frozenset(sabotaged)
+
+
+def graded_files(problem: RepositoryProblem, touched: Iterable[str]) -> frozenset[str]:
+    """The files whose content decides: those of the test patch, and those that hold required tests by their ids."""
+    named = {test.partition("::")[0] for test in required_tests(problem) if "::" in test}
+    return frozenset(touched) | named
+
+
+def _paths(answer: PatchAnswer) -> tuple[str, ...]:
+    found = [path for file in answer.files for path in (file.old_path, file.new_path) if path is not None]
+    return tuple(dict.fromkeys(found))
+
+
+def row_of(prepared: PreparedPatch, verdict: Verdict, record: RepositoryRecord | None) -> ResultRow:
+    """The row of a judged attempt."""
+    steps = record.steps if record else ()
+    notes = list(prepared.answer.notes if prepared.answer else ())
+    if record and record.patch_applied and record.patch_message:
+        notes.append(record.patch_message)
+    notes += [f"{edit.path} not kept: {edit.why}" for edit in (record.dropped if record else ())]
+    return ResultRow(
+        problem_id=prepared.problem.id,
+        sample=prepared.attempt.sample,
+        score=Score.PATCH,
+        verdict=verdict,
+        job_digest=prepared.job.digest if prepared.job else None,
+        wall_seconds=record.wall_seconds if record else 0.0,
+        cpu_seconds=sum(step.cpu_seconds for step in steps),
+        memory_peak_bytes=max((step.memory_peak_bytes for step in steps), default=0),
+        notes=tuple(notes),
+    )
+
+
+def run_in_threads(
+    jobs: Iterable[RepositoryJob], run: Callable[[RepositoryJob], RepositoryRecord], workers: int
+) -> Iterator[tuple[RepositoryJob, RepositoryRecord]]:
+    """Run jobs, as many at once as there are workers; pairs come in the order of completion.
+
+    When the caller stops iterating, what has not begun is dropped and what runs is waited for.
+    """
+    waiting = iter(jobs)
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        running: dict[Future[RepositoryRecord], RepositoryJob] = {}
+        try:
+            for job in waiting:
+                running[pool.submit(run, job)] = job
+                if len(running) >= workers:
+                    yield from _completed(running)
+            while running:
+                yield from _completed(running)
+        finally:
+            for future in running:
+                future.cancel()
+
+
+def _completed(
+    running: dict[Future[RepositoryRecord], RepositoryJob],
+) -> Iterator[tuple[RepositoryJob, RepositoryRecord]]:
+    done, _ = wait(running, return_when=FIRST_COMPLETED)
+    for future in done:
+        yield running.pop(future), future.result()
