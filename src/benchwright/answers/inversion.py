@@ -1,0 +1,289 @@
+"""Sabotage: a failing statement at the head of required tests, for the run that must not pass.
+
+A run of tests that seems right is made once more with the hidden test files sabotaged.  A required test that passes
+there, and fails there with the reference's patch, was not really run: its result was forged.
+
+The statement is put in as text, at positions that the syntax tree gives; everything else of the file stays as it is,
+and lines keep their numbers wherever the language allows it.
+"""
+
+import ast
+import random
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from benchwright.answers.parsing import ParseFailure, parse
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_EXPECTING = frozenset(("expectedfailure", "xfail", "raises"))
+"""Last words of decorators that turn a failure into a success: unittest's, pytest's and SymPy's, nose's."""
+_COMPOUND = (
+    ast.If,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.With,
+    ast.AsyncWith,
+    ast.Try,
+    ast.TryStar,
+    ast.Match,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+)
+"""Statements that cannot follow another one on its line."""
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_DJANGO_ID = re.compile(r"(\S+) \((\S+)\)")
+
+
+def sabotage(
+    source: str, *, path: str, required: Collection[str], runner: str, number: int
+) -> tuple[str, frozenset[str]]:
+    """Put a failing statement at the head of every test function that a required id refers to.
+
+    Args:
+        source: A test file.
+        path: Its path, relative to the repository.
+        required: Test ids as the benchmark's log parser spells them, cut ones and docstrings included.
+        runner: ``pytest``, ``django`` (or ``unittest``) or ``sympy``: how ids refer to functions.
+        number: Seed of what the statements say.
+
+    Returns:
+        The new source, and those of the ids all of whose functions in this file were sabotaged.  Left out, and left as
+        they are, are functions with a decorator that expects a failure on every machine, and generators, whose body
+        does not run when they are called.  A file that does not parse is returned as it came, with no ids.
+
+    Raises ``KeyError`` for an unknown runner.
+    """
+    functions_of = _RUNNERS[runner]
+    mark = "\ufeff" if source.startswith("\ufeff") else ""
+    try:
+        tree = parse(source.removeprefix("\ufeff"))
+    except ParseFailure:
+        return source, frozenset()
+    file = _TestFile.of(tree, path)
+    meant = {id: functions_of(file, id) for id in required}
+    sabotaged = frozenset(id for id, functions in meant.items() if functions and all(map(_fails, functions)))
+    chosen = {function.node.lineno: function.node for id in sabotaged for function in meant[id]}
+    statements = _Statements(random.Random(number))
+    text = _with_statements(source.removeprefix("\ufeff"), [chosen[line] for line in sorted(chosen)], statements.next)
+    return mark + text, sabotaged
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """One function of a test file that may be a test."""
+
+    node: Function
+    expecting: bool
+    """Whether it or its class has a decorator that expects a failure."""
+
+
+@dataclass(slots=True)
+class _Class:
+    """One class of a test file."""
+
+    bases: tuple[str, ...]
+    methods: dict[str, list[_Test]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _TestFile:
+    """The functions and classes of a file by their names; a name that is given twice has all its functions."""
+
+    path: str
+    functions: dict[str, list[_Test]] = field(default_factory=dict)
+    classes: dict[str, _Class] = field(default_factory=dict)
+    """By qualified name."""
+    described: dict[str, list[_Test]] = field(default_factory=dict)
+    """Test methods by the first lines of their docstrings."""
+
+    @classmethod
+    def of(cls, tree: ast.Module, path: str) -> "_TestFile":
+        file = cls(path)
+        file._read(tree.body, "", file.functions, expecting=False)
+        return file
+
+    def _read(
+        self, body: Sequence[ast.stmt], prefix: str, functions: dict[str, list[_Test]], *, expecting: bool
+    ) -> None:
+        for node in _definitions(body):
+            expected = expecting or any(map(_expects_failure, node.decorator_list))
+            if isinstance(node, ast.ClassDef):
+                name = prefix + node.name
+                bases = tuple(ast.unparse(base) for base in node.bases)
+                here = self.classes[name] = _Class(bases)
+                self._read(node.body, f"{name}.", here.methods, expecting=expected)
+            else:
+                test = _Test(node, expected)
+                functions.setdefault(node.name, []).append(test)
+                if prefix and node.name.startswith("test"):
+                    for line in _first_lines(node):
+                        self.described.setdefault(line, []).append(test)
+
+    def methods(self, qualified: str, name: str) -> list[_Test]:
+        """The functions behind a method, its own class's or else those of the first base in this file that has it."""
+        waiting, seen = [qualified], set[str]()
+        while waiting:
+            here = waiting.pop(0)
+            if here in seen or here not in self.classes:
+                continue
+            seen.add(here)
+            if name in self.classes[here].methods:
+                return self.classes[here].methods[name]
+            waiting += self.classes[here].bases
+        return []
+
+
+def _definitions(body: Iterable[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
+    """The functions and classes of a body, those included that stand under a condition."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node
+        else:
+            for name in ("body", "orelse", "finalbody"):
+                yield from _definitions(getattr(node, name, ()))
+            for handler in getattr(node, "handlers", ()):
+                yield from _definitions(handler.body)
+
+
+def _expects_failure(decorator: ast.expr) -> bool:
+    """Whether a decorator makes a success of a failure whatever the machine; conditions are left to the control run."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")).lower()
+    conditional = isinstance(decorator, ast.Call) and (
+        bool(decorator.args) or any(keyword.arg == "condition" for keyword in decorator.keywords)
+    )
+    return name in _EXPECTING and not (name == "xfail" and conditional)
+
+
+def _fails(function: _Test) -> bool:
+    """Whether a failing statement at its head makes the test fail."""
+    return not function.expecting and not _is_generator(function.node)
+
+
+def _is_generator(function: Function) -> bool:
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            waiting += ast.iter_child_nodes(node)
+    return False
+
+
+def _by_node_id(file: _TestFile, id: str) -> list[_Test]:
+    """``path::Class::test[parameters``; the parameters may be cut, and old pytest puts ``()`` after a class."""
+    path, *names = (name for name in id.partition("[")[0].split("::") if name != "()")
+    if not names or not path or not f"/{file.path}".endswith(f"/{path}"):
+        return []
+    *classes, name = names
+    return file.methods(".".join(classes), name) if classes else file.functions.get(name, [])
+
+
+def _by_test_case(file: _TestFile, id: str) -> list[_Test]:
+    """``method (module.Class)``, with the method once more after the class from Python 3.11 on, or a docstring."""
+    found = _DJANGO_ID.fullmatch(id)
+    if found is not None:
+        method, place = found.groups()
+        for dotted in (place, place.removesuffix(f".{method}")):
+            for qualified in file.classes:
+                module = dotted.removesuffix(f".{qualified}")
+                if module != dotted and _is_module(file.path, module):
+                    return file.methods(qualified, method)
+    return file.described.get(id, [])
+
+
+def _is_module(path: str, module: str) -> bool:
+    dotted = "." + path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return dotted.endswith(f".{module}")
+
+
+def _first_lines(function: Function) -> set[str]:
+    """What a verbose log calls a test with a docstring, and what the log parser makes of it."""
+    text = ast.get_docstring(function, clean=False)
+    if text is None:
+        return set()
+    lines = (text.split("\n")[0].strip(), text.strip().split("\n")[0].strip())
+    return {name for line in lines for name in (line, line.split(" ... ")[0]) if name}
+
+
+def _by_function(file: _TestFile, id: str) -> list[_Test]:
+    """A bare function name, or one behind its file's path and one or two colons."""
+    path, _, name = id.rpartition(":")
+    path = path.removesuffix(":")
+    return file.functions.get(name, []) if not path or f"/{file.path}".endswith(f"/{path}") else []
+
+
+_RUNNERS: dict[str, Callable[[_TestFile, str], list[_Test]]] = {
+    "pytest": _by_node_id,
+    "django": _by_test_case,
+    "unittest": _by_test_case,
+    "sympy": _by_function,
+}
+
+
+class _Statements:
+    """Ordinary-looking assertions that do not hold, without any name that a test file might have changed."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+
+    def next(self) -> str:
+        return self._chance.choice((self._sum, self._item, self._count, self._letters, self._entry))()
+
+    def _sum(self) -> str:
+        one, two = self._chance.randrange(10, 500), self._chance.randrange(10, 500)
+        return f"assert {one} + {two} == {one + two + self._offset()}"
+
+    def _item(self) -> str:
+        items = [self._chance.randrange(100) for _ in range(4)]
+        index = self._chance.randrange(4)
+        return f"assert {items}[{index}] == {items[index] + self._offset()}"
+
+    def _count(self) -> str:
+        word = self._word()
+        letter = self._chance.choice(word)
+        return f'assert "{word}".count("{letter}") == {word.count(letter) + self._offset()}'
+
+    def _letters(self) -> str:
+        word = self._word()
+        return f'assert "{word}".upper() == "{(word[1:] + word[0] + "x").upper()}"'
+
+    def _entry(self) -> str:
+        key, value = self._word(), self._chance.randrange(100)
+        return f'assert {{"{key}": {value}}}["{key}"] == {value + self._offset()}'
+
+    def _offset(self) -> int:
+        return self._chance.randrange(1, 20)
+
+    def _word(self) -> str:
+        return "".join(self._chance.choice("abcdefghiklmnoprstuvw") for _ in range(self._chance.randrange(4, 9)))
+
+
+def _with_statements(source: str, functions: Sequence[Function], statement: Callable[[], str]) -> str:
+    lines: list[bytes] = _LINE.findall(source.encode())  # the tree counts bytes of UTF-8
+    for function in reversed(functions):
+        _insert(lines, function, statement().encode())
+    return b"".join(lines).decode()
+
+
+def _insert(lines: list[bytes], function: Function, statement: bytes) -> None:
+    """Put a statement at the head of a function, behind its docstring."""
+    first = function.body[0]
+    if ast.get_docstring(function, clean=False) is not None:
+        assert first.end_lineno is not None and first.end_col_offset is not None
+        row, column, text = first.end_lineno - 1, first.end_col_offset, b"; " + statement
+    elif isinstance(first, _COMPOUND):
+        decorators = getattr(first, "decorator_list", [])
+        row = min((first.lineno, *(decorator.lineno for decorator in decorators))) - 1
+        column, line = 0, lines[row]
+        indent = line[: len(line) - len(line.lstrip())]
+        ending = line[len(line.rstrip(b"\r\n")) :] or b"\n"
+        text = indent + statement + ending
+    else:
+        row, column, text = first.lineno - 1, first.col_offset, statement + b"; "
+    lines[row] = lines[row][:column] + text + lines[row][column:]
