@@ -1,0 +1,1 @@
+"""The parts of the ``docker`` sandbox: an engine, its containers, the commands in them."""

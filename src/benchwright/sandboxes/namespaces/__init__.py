@@ -1,0 +1,1 @@
+"""The parts of the ``namespace`` sandbox; see `benchwright.sandboxes.namespace`."""
