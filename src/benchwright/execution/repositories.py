@@ -5,11 +5,11 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.core.errors import MachineError, SandboxFault
+from benchwright.core.errors import SandboxFault
 from benchwright.core.execution import ExitCause
 from benchwright.core.repositories import (
     WORK,
@@ -30,7 +30,7 @@ GIT_SECONDS = 120.0
 SHARED = "/.benchwright"
 _SHELL = ("bash", "-c")
 _GIT_ENVIRON = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
-_APPLY = ("git", "apply", "--whitespace=nowarn", "-")
+_APPLY = ("git", "apply", "-p1", "--whitespace=nowarn", "-")
 _OUTPUT_KEPT = 4 * 1024 * 1024
 
 
@@ -61,11 +61,7 @@ class Procedure:
     dropped: tuple[Edit, ...]
     install: str | None
     """Shell command that installs the repository again, or None where the patch makes that needless."""
-    test_patch: str
-    touched: tuple[str, ...]
-    """Every file the test patch touches, before and after."""
-    hidden: tuple[HiddenFile, ...] | None = None
-    """What these files must be, where that is known from an earlier run."""
+    hidden: tuple[HiddenFile, ...]
     tests: str
     """Shell command."""
     environ: Mapping[str, str]
@@ -73,27 +69,63 @@ class Procedure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenTests:
+    """The row's test patch, and every file it touches, before and after."""
+
+    patch: str
+    touched: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """What an instance is before any candidate has touched it."""
+
+    files: frozenset[str]
+    """Every path that git tracks at the base commit."""
+    hidden: tuple[HiddenFile, ...]
+    """The hidden tests, as files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """What a run gave."""
 
     record: RepositoryRecord
-    hidden: tuple[HiddenFile, ...]
-    """The hidden tests it put in place, for another run of the same instance."""
+    base: Base
+    """For another run of the same instance."""
+    procedure: Procedure
 
 
 class _Stop(Exception):
     """The procedure ends here; what was seen so far is the evidence."""
 
 
-def run_procedure(job_digest: str, procedure: Procedure, place: Place) -> Seen:
+def run_procedure(
+    job_digest: str,
+    make: Callable[[Base], Procedure],
+    place: Place,
+    *,
+    limits: RepositoryLimits,
+    base: Base | HiddenTests,
+) -> Seen:
     """Run a procedure in a fresh workspace that is gone afterwards.
 
-    Raises `SandboxFault` when the sandbox breaks, `MachineError` when the machine cannot provide it or when the
-    test patch does not belong to the repository.
+    Args:
+        job_digest: Whose evidence it is.
+        make: Makes the procedure, knowing the base.
+        place: Where.
+        limits: For the workspace.
+        base: What is known of the instance from an earlier run, or the test patch to find it out with.
+
+    Raises `SandboxFault` when the sandbox breaks or the test patch does not belong to the repository, and
+    `MachineError` when the machine cannot provide a sandbox.
     """
     started = time.monotonic()
     with ReportCollector() as collector:
-        with open_workspace(place, procedure.limits, shared={SHARED: collector.folder}) as workspace:
+        with open_workspace(place, limits, shared={SHARED: collector.folder}) as workspace:
+            arm_witness(workspace)
+            known = base if isinstance(base, Base) else read_base(workspace, base)
+            procedure = make(known)
             run = _Run(workspace, procedure)
             with contextlib.suppress(_Stop):
                 run.all()
@@ -110,7 +142,7 @@ def run_procedure(job_digest: str, procedure: Procedure, place: Place) -> Seen:
         sandbox=place.sandbox.name,
         wall_seconds=time.monotonic() - started,
     )
-    return Seen(record=record, hidden=run.hidden)
+    return Seen(record=record, base=known, procedure=procedure)
 
 
 def open_workspace(place: Place, limits: RepositoryLimits, *, shared: Mapping[str, Path] | None = None) -> Workspace:
@@ -131,19 +163,15 @@ class _Run:
         self.applied = not procedure.patches
         self.message = ""
         self.steps: list[Step] = []
-        self.hidden: tuple[HiddenFile, ...] = procedure.hidden or ()
         self._workspace = workspace
         self._procedure = procedure
 
     def all(self) -> None:
         procedure = self._procedure
-        arm_witness(self._workspace)
-        if procedure.hidden is None:  # nothing of the candidate is here yet
-            self.hidden = hidden_files(self._workspace, procedure.test_patch, procedure.touched)
         self._apply()
         if procedure.install is not None:
             self._step(INSTALL, procedure.install)
-        put_hidden(self._workspace, self.hidden)
+        self._put_hidden()
         self._step(TESTS, procedure.tests)
 
     def _apply(self) -> None:
@@ -163,6 +191,17 @@ class _Run:
         if not self.applied:
             self.message = messages[0]
             raise _Stop
+
+    def _put_hidden(self) -> None:
+        try:
+            put_hidden(self._workspace, self._procedure.hidden)
+        except SandboxFault:
+            # Installing ran the candidate's code, which may have filled the scratch space.  If the sandbox still
+            # works, it was not the sandbox that failed.
+            if not self.steps:
+                raise
+            self._workspace.run(("true",), limits=RunLimits(wall_seconds=GIT_SECONDS))
+            raise _Stop from None
 
     def _step(self, name: str, command: str) -> None:
         step = run_step(self._workspace, name, command, self._procedure)
@@ -216,11 +255,25 @@ def put_hidden(workspace: Workspace, hidden: Sequence[HiddenFile]) -> None:
             workspace.put(path, file.data, mode=file.mode)
 
 
+def read_base(workspace: Workspace, tests: HiddenTests) -> Base:
+    """What is in a workspace that no candidate has seen yet; raises what `hidden_files` raises."""
+    result = workspace.run(
+        ("git", "ls-tree", "-r", "--name-only", "-z", "HEAD"),
+        limits=RunLimits(wall_seconds=GIT_SECONDS),
+        environ=_GIT_ENVIRON,
+        cwd=WORK,
+    )
+    if result.exit_cause is not ExitCause.FINISHED:
+        raise SandboxFault(f"the repository in the environment cannot be listed: {decode(result.output)[-500:]}")
+    files = frozenset(result.output.decode("utf-8", "surrogateescape").split("\0")) - {""}
+    return Base(files=files, hidden=hidden_files(workspace, tests.patch, tests.touched))
+
+
 def hidden_files(workspace: Workspace, test_patch: str, touched: Sequence[str]) -> tuple[HiddenFile, ...]:
     """What the files that a test patch touches must be: their version at the base commit with the patch applied.
 
     The base version is read from a workspace that no candidate has seen yet; the patch is applied to it by the
-    host's git in a folder of its own.  Raises `MachineError` when the patch does not apply: the row and the
+    host's git in a folder of its own.  Raises `SandboxFault` when the patch does not apply: the row and the
     repository do not fit together.
     """
     executable = _executable(workspace, touched)
@@ -253,9 +306,9 @@ def _apply_here(folder: Path, patch: str) -> None:
         check=False,
     )
     if done.returncode != 0:
-        raise MachineError(
-            f"The test patch does not apply to the files at the base commit ({decode(done.stderr).strip()}); "
-            f"do the data and the built repository belong together?"
+        raise SandboxFault(
+            f"the test patch does not apply to the files at the base commit ({decode(done.stderr).strip()}): the data "
+            f"and the built repository do not belong together"
         )
 
 

@@ -1,6 +1,7 @@
 """One patch's way from attempt to row, and the control runs that stand behind it."""
 
 import dataclasses
+import functools
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -29,10 +30,13 @@ from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.execution.repositories import (
     HARNESS_VERSION,
+    Base,
     HiddenFile,
+    HiddenTests,
     OfficialProcedure,
     Place,
     Procedure,
+    Seen,
     run_official,
     run_procedure,
 )
@@ -94,7 +98,7 @@ class RepositoryPipeline:
         self._setups = setups
         self._rules = rules
         self._limits = limits
-        self._hidden: dict[str, tuple[HiddenFile, ...]] = {}
+        self._bases: dict[str, Base] = {}
 
     def prepare(self, problem: RepositoryProblem, attempt: Attempt) -> PreparedPatch:
         """Read the patch out of an attempt and make its job, or its verdict when there is nothing to run."""
@@ -176,34 +180,28 @@ class RepositoryPipeline:
                 patch=job.patch, script=setup.official_script, environ=setup.environ, limits=self._limits
             )
             return run_official(job.digest, official, setup.place)
-        procedure = self._procedure(job, setup)
-        seen = run_procedure(job.digest, procedure, setup.place)
-        self._hidden[job.problem.id] = seen.hidden
-        # As a control run, so that what only control runs can accept does not hide a run that seems resolved.
-        if judge_control(job.problem, seen.record, parser=setup.parser).outcome is not Outcome.PASSED:
-            return seen.record
-        chosen = to_sabotage(job.problem, seen.record)
-        twin = self._inverted(job, setup, dataclasses.replace(procedure, hidden=seen.hidden), chosen)
-        return dataclasses.replace(seen.record, inversion=twin)
-
-    def _procedure(self, job: RepositoryJob, setup: Setup) -> Procedure:
         problem = job.problem
-        tests = read_patch(problem.test_patch)
-        touched = _paths(tests) if isinstance(tests, PatchAnswer) else ()
+        seen = run_procedure(
+            job.digest,
+            functools.partial(self._procedure, job, setup),
+            setup.place,
+            limits=self._limits,
+            base=self._bases.get(problem.id) or hidden_tests(problem),
+        )
+        self._bases[problem.id] = seen.base
+        # As a control run, so that what only control runs can accept does not hide a run that seems resolved.
+        if judge_control(problem, seen.record, parser=setup.parser).outcome is not Outcome.PASSED:
+            return seen.record
+        return dataclasses.replace(seen.record, inversion=self._inverted(job, setup, seen))
+
+    def _procedure(self, job: RepositoryJob, setup: Setup, base: Base) -> Procedure:
         patches: tuple[tuple[str, str], ...] = ()
         dropped: tuple[Edit, ...] = ()
         changed: tuple[str, ...] = ()
         if job.patch:
             answer = read_patch(job.patch)
             assert isinstance(answer, PatchAnswer), "a job is made of a readable patch"
-            reference = read_patch(problem.reference_patch)
-            dropped = protected_edits(
-                answer,
-                graded=graded_files(problem, touched),
-                base_files=frozenset(f.old_path for f in answer.files if f.old_path is not None),
-                reference_paths=frozenset(_paths(reference)) if isinstance(reference, PatchAnswer) else frozenset(),
-                project_modules=setup.project_modules,
-            )
+            dropped = dropped_edits(job.problem, answer, base, setup.project_modules)
             kept = without(answer, {edit.path for edit in dropped})
             changed = _paths(kept)
             patches = variants(kept) if kept.files else ()
@@ -211,30 +209,48 @@ class RepositoryPipeline:
             patches=patches,
             dropped=dropped,
             install=setup.install if setup.needs_install(changed) else None,
-            test_patch=problem.test_patch,
-            touched=touched,
-            hidden=self._hidden.get(problem.id),
+            hidden=base.hidden,
             tests=setup.tests,
             environ=setup.environ,
             limits=self._limits,
         )
 
-    def _inverted(
-        self, job: RepositoryJob, setup: Setup, procedure: Procedure, chosen: Sequence[str]
-    ) -> Inversion | None:
+    def _inverted(self, job: RepositoryJob, setup: Setup, seen: Seen) -> Inversion | None:
         """The sabotaged twin of a run that seems resolved; None when none of its tests can be sabotaged."""
-        hidden, sabotaged = sabotaged_files(procedure.hidden or (), chosen, setup.runner)
+        chosen = to_sabotage(job.problem, seen.record)
+        hidden, sabotaged = sabotaged_files(seen.base.hidden, chosen, setup.runner)
         if not sabotaged:
             return None
-        seen = run_procedure(job.digest, dataclasses.replace(procedure, hidden=hidden), setup.place)
-        step = seen.record.step("tests")
-        passed = _said_to_pass(seen.record, setup.parser) & sabotaged
+        procedure = dataclasses.replace(seen.procedure, hidden=hidden)
+        twin = run_procedure(job.digest, lambda _: procedure, setup.place, limits=self._limits, base=seen.base)
+        step = twin.record.step("tests")
         return Inversion(
             sabotaged=tuple(sorted(sabotaged)),
-            passed=tuple(sorted(passed)),
+            passed=tuple(sorted(_said_to_pass(twin.record, setup.parser) & sabotaged)),
             exit_cause=step.exit_cause if step else ExitCause.LOST,
-            wall_seconds=seen.record.wall_seconds,
+            wall_seconds=twin.record.wall_seconds,
         )
+
+
+def dropped_edits(
+    problem: RepositoryProblem, answer: PatchAnswer, base: Base, project_modules: frozenset[str]
+) -> tuple[Edit, ...]:
+    """The edits of a candidate that are not kept, given what is there before it."""
+    reference = read_patch(problem.reference_patch)
+    return protected_edits(
+        answer,
+        graded=graded_files(problem),
+        base_files=base.files,
+        reference_paths=frozenset(_paths(reference)) if isinstance(reference, PatchAnswer) else frozenset(),
+        project_modules=project_modules,
+    )
+
+
+def hidden_tests(problem: RepositoryProblem) -> HiddenTests:
+    """A row's test patch with the files it touches."""
+    tests = read_patch(problem.test_patch)
+    touched = _paths(tests) if isinstance(tests, PatchAnswer) else ()
+    return HiddenTests(patch=problem.test_patch, touched=touched)
 
 
 def _said_to_pass(record: RepositoryRecord, parser: str) -> frozenset[str]:
@@ -285,10 +301,10 @@ def sabotaged_files(
     return tuple(files), frozenset(sabotaged)
 
 
-def graded_files(problem: RepositoryProblem, touched: Iterable[str]) -> frozenset[str]:
+def graded_files(problem: RepositoryProblem) -> frozenset[str]:
     """The files whose content decides: those of the test patch, and those that hold required tests by their ids."""
     named = {test.partition("::")[0] for test in required_tests(problem) if "::" in test}
-    return frozenset(touched) | named
+    return frozenset(hidden_tests(problem).touched) | named
 
 
 def _paths(answer: PatchAnswer) -> tuple[str, ...]:
