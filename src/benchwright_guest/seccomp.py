@@ -14,7 +14,10 @@ _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
 _PRCTL = {"x86_64": 157, "aarch64": 167}
-_EPERM, _ENOSYS = 1, 38
+_SOCKET = {"x86_64": (41, 53), "aarch64": (198, 199)}
+_EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
+_FAMILIES = (1, 2, 10, 16)
+"""Unix, IPv4, IPv6, netlink.  Others, above all ``AF_VSOCK``, are not kept apart by network namespaces."""
 
 # name: (x86_64, aarch64); numbers from the kernel's syscall tables
 _DENIED = {
@@ -60,6 +63,7 @@ def program(machine):
     body += [_instruction(_JEQ, _CLONE3, 0, 1), _instruction(_RET, _ERRNO | _ENOSYS)]
     for numbers in _DENIED.values():
         body += [_instruction(_JEQ, numbers[column], 0, 1), _instruction(_RET, _ERRNO | _EPERM)]
+    body += socket_families(machine)
     body += [
         _instruction(_JEQ, _PRCTL[machine], 0, 3),
         _instruction(_LD_ABS, _OFFSET_ARGUMENT),
@@ -72,6 +76,19 @@ def program(machine):
         _instruction(_RET, _ALLOW),
     ]
     return b"".join(body)
+
+
+def socket_families(machine):
+    """Instructions that let only sockets of `_FAMILIES` be made; other calls, whose number is loaded, fall through."""
+    socket, pair = _SOCKET[machine]
+    block = [
+        _instruction(_JEQ, socket, 1, 0),
+        _instruction(_JEQ, pair, 0, len(_FAMILIES) + 3),
+        _instruction(_LD_ABS, _OFFSET_ARGUMENT),
+    ]
+    for index, family in enumerate(_FAMILIES):
+        block.append(_instruction(_JEQ, family, len(_FAMILIES) - index, 0))
+    return block + [_instruction(_RET, _ERRNO | _EAFNOSUPPORT), _instruction(_RET, _ALLOW)]
 
 
 class _Program(ctypes.Structure):

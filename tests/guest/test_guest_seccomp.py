@@ -6,7 +6,7 @@ import pytest
 
 from benchwright_guest import kernel, seccomp
 
-ALLOW, EPERM, ENOSYS, KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
+ALLOW, EPERM, ENOSYS, EAFNOSUPPORT, KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x00050061, 0x80000000
 ARCH = 0xC000003E
 
 
@@ -42,6 +42,10 @@ def judged(number: int, argument: int = 0, arch: int = ARCH) -> int:
         (101, 0, EPERM),  # ptrace
         (165, 0, EPERM),  # mount
         (425, 0, EPERM),  # io_uring_setup
+        (41, 2, ALLOW),  # socket(AF_INET)
+        (53, 1, ALLOW),  # socketpair(AF_UNIX)
+        (41, 40, EAFNOSUPPORT),  # socket(AF_VSOCK)
+        (53, 40, EAFNOSUPPORT),
         (0x40000000 + 39, 0, ENOSYS),  # the x32 entry
     ],
 )

@@ -1,10 +1,12 @@
 """Public contract checks for extensions, and scripted fakes.
 
-Whoever writes a scheduler or a benchmark runs `check_scheduler`, `check_live_scheduler` or `check_benchmark` in a test
-of their own; each raises ``AssertionError`` with a sentence that says which promise is broken.
+Whoever writes a scheduler, a benchmark or a sandbox runs `check_scheduler`, `check_live_scheduler`, `check_benchmark`
+or `check_sandbox` in a test of their own; each raises ``AssertionError`` with a sentence that says which promise is
+broken.
 """
 
 from benchwright.testing.benchmarks import check_benchmark
+from benchwright.testing.sandboxes import check_sandbox
 from benchwright.testing.schedulers import (
     LiveSchedulerUnderTest,
     SchedulerUnderTest,
@@ -19,6 +21,7 @@ __all__ = [
     "ScriptedScheduler",
     "check_benchmark",
     "check_live_scheduler",
+    "check_sandbox",
     "check_scheduler",
     "finished_record",
     "lost_record",
