@@ -88,7 +88,7 @@ def socket_families(machine):
     ]
     for index, family in enumerate(_FAMILIES):
         block.append(_instruction(_JEQ, family, len(_FAMILIES) - index, 0))
-    return block + [_instruction(_RET, _ERRNO | _EAFNOSUPPORT), _instruction(_RET, _ALLOW)]
+    return [*block, _instruction(_RET, _ERRNO | _EAFNOSUPPORT), _instruction(_RET, _ALLOW)]
 
 
 class _Program(ctypes.Structure):

@@ -104,7 +104,7 @@ class ContainerGroup:
         """
         name, memory = self.folders[0]
         if name:
-            with contextlib.suppress(PermissionError):
+            with contextlib.suppress(PermissionError, FileNotFoundError):
                 (memory / "memory.max_usage_in_bytes").write_text("0")
 
     def processes(self) -> frozenset[int]:

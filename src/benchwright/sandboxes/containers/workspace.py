@@ -93,7 +93,8 @@ class DockerWorkspace:
         used.append(self._usage())
         self._end_survivors()
         self._check(attended)
-        return _result(attended, used[0], used[1], self._limits)
+        out_of_memory = self._dead or used[1].kills > used[0].kills
+        return _result(attended, used[0], used[1], self._limits, out_of_memory=out_of_memory)
 
     def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
         """Write a file; see `benchwright.sandboxes.base.Workspace.put`.
@@ -249,15 +250,21 @@ class DockerWorkspace:
         """Raise `SandboxFault` when a command failed because the engine did not run it.
 
         The client's words and status are no proof, for a command may use the same; whether the engine can start a
-        program in this container is.
+        program in this container is.  The main process cannot be ended from inside, except that a command may have the
+        kernel choose it when memory runs out.
         """
+        if self._dead:
+            state = self._engine.call("inspect", "--format", "{{.State.OOMKilled}}", self._name)
+            if state.text != "true":
+                raise SandboxFault(f"a container was ended from outside: {state.errors or attended.message}")
+            return
         suspicious = attended.message or attended.status in _ENGINE_STATUSES or attended.status < 0
-        if suspicious and not attended.limit and not self._dead and not self._answers():
+        if suspicious and not attended.limit and not self._answers():
             said = attended.message or attended.output.kept[:500].decode(errors="replace").strip()
             raise SandboxFault(f"the container engine did not run a command: {said}")
 
     def _answers(self) -> bool:
-        """Whether the engine starts programs in this container; whether it knows it, if its main process was ended."""
+        """Whether the engine starts programs in this container, or, after its end, still knows it."""
         if self._dead:
             return self._engine.call("inspect", "--format", "{{.Id}}", self._name).status == 0
         return self._engine.call("exec", "-w", "/", self._name, *_PROBE).status == 0
@@ -281,7 +288,7 @@ def _nothing_ran() -> RunResult:
     return RunResult(
         exit_cause=ExitCause.SIGNAL,
         exit_status=-signal.SIGKILL,
-        output=b"benchwright: an earlier command ended the container's main process, and nothing runs in it since\n",
+        output=b"[benchwright: an earlier command had the kernel end the container; nothing runs in it any more]\n",
         output_total_bytes=0,
         wall_seconds=0.0,
         cpu_seconds=0.0,
@@ -289,10 +296,12 @@ def _nothing_ran() -> RunResult:
     )
 
 
-def _result(attended: Attended, before: Usage, after: Usage, limits: WorkspaceLimits) -> RunResult:
+def _result(
+    attended: Attended, before: Usage, after: Usage, limits: WorkspaceLimits, *, out_of_memory: bool
+) -> RunResult:
     note = f"\n[benchwright: ended, over {limits.scratch_bytes} bytes were written]\n"
     return RunResult(
-        exit_cause=_exit_cause(attended, out_of_memory=after.kills > before.kills),
+        exit_cause=_exit_cause(attended, out_of_memory=out_of_memory),
         exit_status=_exit_status(attended),
         output=attended.output.kept + (note.encode() if attended.limit == "scratch" else b""),
         output_total_bytes=attended.output.total,
