@@ -199,10 +199,12 @@ class RepositoryJob:
     """Of the procedure and the witnesses; raised when either changes what evidence says."""
     repeat: int = 0
     """Number of the repetition, for control runs that are made several times."""
+    date: str = ""
+    """Day that the tests are told it is, such as ``2020-05-01``; empty for today."""
 
     @functools.cached_property
     def digest(self) -> str:
-        """SHA-256 over row, patch, environment, sandbox, limits, rules, harness version and repetition."""
+        """SHA-256 over row, patch, environment, sandbox, limits, rules, harness version, repetition and day."""
         return digest_of(
             {
                 "problem": self.problem.digest,
@@ -213,6 +215,7 @@ class RepositoryJob:
                 "rules": self.rules.value,
                 "harness": self.harness_version,
                 "repeat": self.repeat,
+                **({"date": self.date} if self.date else {}),
             }
         )
 
@@ -243,6 +246,8 @@ class RepositoryControls:
     """One entry per repeat with the reference patch."""
     empty: tuple["ControlSummary", ...]
     """One entry per repeat without a patch."""
+    date: str = ""
+    """Day on which they had to be made because the reference does not resolve the instance today; else empty."""
 
     @property
     def sound(self) -> bool:

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import secrets
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ class RepositoryPipeline:
         self._limits = limits
         self._bases: dict[str, Base] = {}
 
-    def prepare(self, problem: RepositoryProblem, attempt: Attempt) -> PreparedPatch:
+    def prepare(self, problem: RepositoryProblem, attempt: Attempt, *, date: str = "") -> PreparedPatch:
         """Read the patch out of an attempt and make its job, or its verdict when there is nothing to run."""
         answer = self._answer(attempt)
         if isinstance(answer, NoAnswer):
@@ -111,7 +112,7 @@ class RepositoryPipeline:
             detail = f"{refused[0].path}: {refused[0].why}"
             verdict = judge_no_patch(NoAnswer(reason=Reason.PATCH_REJECTED, detail=detail), problem)
             return PreparedPatch(problem=problem, attempt=attempt, job=None, answer=answer, verdict=verdict)
-        job = self.job(problem, attempt.raw_text or "")
+        job = self.job(problem, attempt.raw_text or "", date=date)
         return PreparedPatch(problem=problem, attempt=attempt, job=job, answer=answer, verdict=None)
 
     def _answer(self, attempt: Attempt) -> PatchAnswer | NoAnswer:
@@ -122,7 +123,7 @@ class RepositoryPipeline:
             return NoAnswer(reason=Reason.PROVIDER_ERROR, detail=attempt.ending_detail or "the run gave no patch")
         return read_patch(attempt.raw_text)
 
-    def job(self, problem: RepositoryProblem, patch: str, *, repeat: int = 0) -> RepositoryJob:
+    def job(self, problem: RepositoryProblem, patch: str, *, repeat: int = 0, date: str = "") -> RepositoryJob:
         """The job of a patch; of the control run without one for an empty text."""
         place = self._setups[problem.id].place
         return RepositoryJob(
@@ -134,6 +135,7 @@ class RepositoryPipeline:
             rules=self._rules,
             harness_version=HARNESS_VERSION,
             repeat=repeat,
+            date=date,
         )
 
     def run(self, job: RepositoryJob) -> RepositoryRecord:
@@ -159,11 +161,14 @@ class RepositoryPipeline:
             return judge_official(problem, record, parser)
         return judge(problem, record, parser=parser, controls=controls)
 
+    def control_verdict(self, problem: RepositoryProblem, record: RepositoryRecord) -> Verdict:
+        """The verdict of a control run's record."""
+        return judge_control(problem, record, parser=self._setups[problem.id].parser)
+
     def control(self, problem: RepositoryProblem, record: RepositoryRecord) -> ControlSummary:
         """What is kept of a control run's record."""
-        parser = self._setups[problem.id].parser
-        verdict = judge_control(problem, record, parser=parser)
-        return summarise_control(problem, record, verdict, parser=parser)
+        verdict = self.control_verdict(problem, record)
+        return summarise_control(problem, record, verdict, parser=self._setups[problem.id].parser)
 
     def passed(
         self, problem: RepositoryProblem, record: RepositoryRecord, controls: RepositoryControls | None
@@ -210,7 +215,7 @@ class RepositoryPipeline:
             dropped=dropped,
             install=setup.install if setup.needs_install(changed) else None,
             hidden=base.hidden,
-            tests=setup.tests,
+            tests=dated(setup.tests, job.date),
             environ=setup.environ,
             limits=self._limits,
         )
@@ -230,6 +235,13 @@ class RepositoryPipeline:
             exit_cause=step.exit_cause if step else ExitCause.LOST,
             wall_seconds=twin.record.wall_seconds,
         )
+
+
+def dated(command: str, date: str) -> str:
+    """A shell command that is told it is another day; clocks that measure durations run as ever."""
+    if not date:
+        return command
+    return f"faketime --exclude-monotonic -f '@{date} 12:00:00' bash -c {shlex.quote(command)}"
 
 
 def dropped_edits(

@@ -173,6 +173,7 @@ class _Grading:
         self.reused = 0
         self.controls: dict[str, RepositoryControls] = {}
         self.records: dict[tuple[str, int], RepositoryRecord] = {}
+        self._lost: dict[str, RepositoryRecord] = {}
         self._options = options
         self._inputs = inputs
         self._store = store
@@ -193,6 +194,7 @@ class _Grading:
                 self.records[item.problem.id, item.attempt.sample] = self._record(item.job)
         if self._options.controls is ControlMode.AUTO and self._options.rules is Rules.BENCHWRIGHT:
             self._control(prepared)
+            prepared = self._dated(prepared)
         rows = [self._row(item) for item in prepared]
         rows += [self._missing(problem_id) for problem_id in self._inputs.patches.missing]
         order = {problem.id: index for index, problem in enumerate(self._inputs.problems.problems)}
@@ -249,7 +251,18 @@ class _Grading:
         if why is not None:
             verdict = judge_unavailable(problem, why)
             return PreparedPatch(problem=problem, attempt=attempt, job=None, answer=None, verdict=verdict)
-        return self._pipeline.prepare(problem, attempt)
+        control = self.controls.get(problem.id)
+        return self._pipeline.prepare(problem, attempt, date=control.date if control else "")
+
+    def _dated(self, prepared: Sequence[PreparedPatch]) -> list[PreparedPatch]:
+        """The same attempts, those run again whose control runs have shown that their tests need another day."""
+        after = [self._prepare(item.attempt) if item.job is not None else item for item in prepared]
+        changed = [new for new, old in zip(after, prepared, strict=True) if new.job != old.job]
+        self._run([item.job for item in changed if item.job is not None])
+        for item in changed:
+            if item.job is not None:
+                self.records[item.problem.id, item.attempt.sample] = self._record(item.job)
+        return after
 
     def _run(self, jobs: Sequence[RepositoryJob]) -> None:
         distinct = {job.digest: job for job in jobs}
@@ -257,16 +270,18 @@ class _Grading:
         for digest, job in distinct.items():
             if self._store.get_repository(digest) is None:
                 waiting.append(job)
-        self.reused = len(distinct) - len(waiting)
-        self._lost: dict[str, RepositoryRecord] = {}
-        self._report(PatchProgress(done=self.reused, total=len(distinct), what="patches"))
-        for job, record in run_in_threads(waiting, self._pipeline.run, self._options.workers):
+        reused = len(distinct) - len(waiting)
+        self.reused += reused
+        self._report(PatchProgress(done=reused, total=len(distinct), what="patches"))
+        for done, (job, record) in enumerate(
+            run_in_threads(waiting, self._pipeline.run, self._options.workers), reused + 1
+        ):
             self.executed += 1
             if record.lost_reason:
                 self._lost[job.digest] = record
             else:
                 self._store.put_repository(record)
-            self._report(PatchProgress(done=self.reused + self.executed, total=len(distinct), what="patches"))
+            self._report(PatchProgress(done=done, total=len(distinct), what="patches"))
 
     def _record(self, job: RepositoryJob) -> RepositoryRecord:
         record = self._lost.get(job.digest) or self._store.get_repository(job.digest)
