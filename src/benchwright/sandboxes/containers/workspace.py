@@ -19,6 +19,7 @@ from benchwright.sandboxes.containers.groups import ContainerGroup, Usage
 
 _IDLE_SECONDS = 20.0  # until the main process alone is there after a restart: milliseconds
 _END_SECONDS = 60.0  # for killed processes to be gone
+_NEWS_SECONDS = 3.0  # for the engine to hear of what the kernel did
 _LEAVING_TRIES, _LEAVING_PAUSE = 10, 0.01  # for processes that are about to end anyway
 
 _RUN = 'exec 2>&1; cd -- "$1" || exit 127; shift; exec "$@"'
@@ -190,6 +191,11 @@ class DockerWorkspace:
         """Learn which process is the container's own; called by the sandbox, once it has started."""
         deadline = time.monotonic() + _IDLE_SECONDS
         while len(found := self._processes()) != 1:
+            if not found:
+                raise SandboxFault(
+                    f"the main process of a container has ended; the image {self._image.reference} needs the `env` of "
+                    "coreutils 8.31 or newer, or bash"
+                )
             if time.monotonic() > deadline:
                 raise SandboxFault(f"a container starts with {len(found)} processes instead of one")
             time.sleep(_LEAVING_PAUSE)
@@ -254,14 +260,23 @@ class DockerWorkspace:
         kernel choose it when memory runs out.
         """
         if self._dead:
-            state = self._engine.call("inspect", "--format", "{{.State.OOMKilled}}", self._name)
-            if state.text != "true":
-                raise SandboxFault(f"a container was ended from outside: {state.errors or attended.message}")
+            self._require_out_of_memory()
             return
         suspicious = attended.message or attended.status in _ENGINE_STATUSES or attended.status < 0
         if suspicious and not attended.limit and not self._answers():
             said = attended.message or attended.output.kept[:500].decode(errors="replace").strip()
             raise SandboxFault(f"the container engine did not run a command: {said}")
+
+    def _require_out_of_memory(self) -> None:
+        """Raise `SandboxFault` unless the engine says that the kernel ended the main process for memory."""
+        deadline = time.monotonic() + _NEWS_SECONDS
+        while True:
+            state = self._engine.call("inspect", "--format", "{{.State.OOMKilled}}", self._name)
+            if state.text == "true":
+                return
+            if state.status != 0 or time.monotonic() > deadline:
+                raise SandboxFault(f"a container was ended from outside: {state.errors or self._name}")
+            time.sleep(_LEAVING_PAUSE)
 
     def _answers(self) -> bool:
         """Whether the engine starts programs in this container, or, after its end, still knows it."""
