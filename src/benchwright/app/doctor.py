@@ -12,11 +12,12 @@ from typing import Any
 
 from benchwright.answers.plans import read_plan
 from benchwright.app.workspace import Workspace
-from benchwright.core.errors import BenchwrightError, MachineError, SandboxFault
+from benchwright.core.errors import BenchwrightError, IsolationRefusedError, MachineError, SandboxFault
 from benchwright.core.execution import ExitCause, Isolation, Job, Limits, Submission
 from benchwright.environments.check import plan
 from benchwright.environments.environment import State, list_environments
-from benchwright.environments.interpreters import find_interpreter, search_places
+from benchwright.environments.interpreters import find_interpreter, find_uv, search_places
+from benchwright.environments.repositories.rootfs import RootfsChoice, why_not_here
 from benchwright.environments.spec import Tier, load_spec, spec_names
 from benchwright.execution import records
 from benchwright.execution.guest import guest_version
@@ -24,6 +25,7 @@ from benchwright.execution.mother import Mother
 from benchwright.execution.target import Target
 from benchwright.execution.witness import witness_library
 from benchwright.sandboxes.cgroups import GroupFactory
+from benchwright.sandboxes.containers.engine import Engine
 
 
 class Health(enum.StrEnum):
@@ -45,7 +47,7 @@ class Finding:
 
 
 def examine(workspace: Workspace) -> list[Finding]:
-    """Look at kernel, isolation, control groups, interpreters, environments and disk; changes nothing."""
+    """Look at kernel, isolation, control groups, interpreters, environments, engine and disk; changes nothing."""
     findings = [
         Finding(
             topic="machine",
@@ -61,6 +63,7 @@ def examine(workspace: Workspace) -> list[Finding]:
     findings.append(_groups())
     findings += _pythons()
     findings += [_environment(name, workspace) for name in spec_names()]
+    findings += _repositories()
     findings.append(_disk(workspace.home))
     return findings
 
@@ -170,6 +173,23 @@ def _environment(name: str, workspace: Workspace) -> Finding:
     if planned.problem:
         return Finding(topic=topic, health=Health.NOTE, text=f"{state}; {planned.problem}")
     return Finding(topic=topic, health=Health.NOTE, text=state, advice=f"bw env build {name}")
+
+
+def _repositories() -> list[Finding]:
+    """What environments of repository problems are built with, and what patches run in."""
+    topic = "repository environments"
+    obstacles = [why_not_here(RootfsChoice(), os.environ)]
+    if find_uv(os.environ) is None:
+        obstacles.append("Building environments needs uv; install it with `pip install uv`.")
+    found = " ".join(text for text in obstacles if text)
+    built = Finding(topic=topic, health=Health.NOTE if found else Health.GOOD, text=found or "can be built here")
+    try:
+        facts = Engine("docker").facts
+    except IsolationRefusedError as error:
+        engine = Finding(topic="container engine", health=Health.NOTE, text=str(error))
+    else:
+        engine = Finding(topic="container engine", health=Health.GOOD, text=f"{facts.kind} {facts.version}")
+    return [built, engine]
 
 
 def _disk(home: Path) -> Finding:

@@ -1,9 +1,9 @@
 """Inspect logs as predictions: what ``bw grade swebench-verified run.eval`` reads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from inspect_ai.log import EvalSample, read_eval_log, read_eval_log_samples
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log, read_eval_log_samples
 
 from benchwright.benchmarks.repositories import PatchFile, RepositorySet
 from benchwright.bridge.logs import DAMAGED
@@ -25,10 +25,13 @@ def read_patch_log(path: Path, problems: RepositorySet, *, ignore_unknown: bool 
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
     try:
-        model = read_eval_log(str(path), header_only=True).eval.model
-        attempts = list(_attempts(path, model))
+        header = read_eval_log(str(path), header_only=True)
+        model = header.eval.model
+        attempts = [_attempt(sample, model) for sample in _samples(path, header)]
     except DAMAGED as error:
         raise UsageError(f"{path} is not a readable Inspect log ({type(error).__name__}: {error}).") from error
+    if len({(attempt.problem_id, attempt.sample) for attempt in attempts}) < len(attempts):
+        raise UsageError(f"{path} holds the same sample twice; it is not as it was written.")
     unknown = sorted({attempt.problem_id for attempt in attempts} - problems.by_id.keys())
     if unknown and not ignore_unknown:
         raise UnknownNameError(f"{problems.benchmark} problem", unknown[0], problems.by_id)
@@ -47,19 +50,25 @@ def read_patch_log(path: Path, problems: RepositorySet, *, ignore_unknown: bool 
     )
 
 
-def _attempts(path: Path, model: str) -> Iterator[Attempt]:
-    for sample in read_eval_log_samples(str(path), all_samples_required=False):
-        patch = _patch(sample)
-        failed = sample.error is not None and patch is None
-        yield Attempt(
-            problem_id=str(sample.id),
-            sample=sample.epoch - 1,
-            solution=None,
-            raw_text=patch,
-            model=model,
-            ending=Ending.FAILED if failed else Ending.SUBMITTED,
-            ending_detail=sample.error.message if failed and sample.error is not None else "",
-        )
+def _samples(path: Path, header: EvalLog) -> Iterable[EvalSample]:
+    """One after the other, for logs may be larger than the memory; logs of older versions are read whole."""
+    if header.eval.dataset.sample_ids is None:
+        return read_eval_log(str(path)).samples or []
+    return read_eval_log_samples(str(path), all_samples_required=False)
+
+
+def _attempt(sample: EvalSample, model: str) -> Attempt:
+    patch = _patch(sample)
+    failed = sample.error is not None and patch is None
+    return Attempt(
+        problem_id=str(sample.id),
+        sample=sample.epoch - 1,
+        solution=None,
+        raw_text=patch,
+        model=model,
+        ending=Ending.FAILED if failed else Ending.SUBMITTED,
+        ending_detail=sample.error.message if failed and sample.error is not None else "",
+    )
 
 
 def _patch(sample: EvalSample) -> str | None:

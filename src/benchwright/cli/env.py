@@ -10,7 +10,7 @@ from benchwright.app import catalogue
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import F, dataset_options, json_option, refuse_given, repository_options
-from benchwright.cli.patches import build_instances, plan_instances, selection_of
+from benchwright.cli.patches import build_instances, check_layers, plan_instances, selection_of
 from benchwright.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -125,9 +125,17 @@ def build_command(name: str, force: bool, size_cap: float | None, as_json: bool,
 
 @command.command("check")
 @click.argument("name")
+@_instances
 @json_option
-def check_command(name: str, as_json: bool) -> None:
-    """Prove that environment NAME is as its lock says; ends with 3 when it is broken."""
+def check_command(name: str, as_json: bool, **selecting: Any) -> None:
+    """Prove that environment NAME is as its lock says; ends with 3 when it is broken.
+
+    Of a benchmark of repositories, every file of its instances' layers is compared with what was built.
+    """
+    selection = _selection(name, selecting)
+    if selection is not None:
+        check_layers(name, selection, as_json=as_json)
+        return
     from benchwright.app.environments import check
 
     findings = check(name, _workspace())

@@ -188,6 +188,8 @@ def check_instances(selection: "Selection", *, repeats: int, again: bool, worker
             click.echo(f"{control.problem_id}: {why}")
     for problem, why in report.unavailable:
         click.echo(f"not available here: {problem}: {why}")
+    if report.lost:
+        click.echo(f"the sandbox kept breaking, so nothing was learnt of {', '.join(report.lost)}")
     if report.exclusions:
         click.echo(f"your exclusion list: {report.exclusions}")
 
@@ -218,8 +220,8 @@ def plan_instances(selection: "Selection", *, as_json: bool) -> None:
     plan, cost = planned.plan, planned.plan.cost
     click.echo(
         f"{len(plan.environments)} environments, {plan.instances} instances: {plan.built} built, {plan.unavailable} "
-        f"not to be had here; building takes about {cost.bytes / MIB / 1024:.1f} GiB and {cost.seconds / 3600:.1f} "
-        f"hours of one core; free: {planned.free_bytes / MIB / 1024:.1f} GiB"
+        f"not to be had here; building the rest takes about {cost.bytes / MIB / 1024:.1f} GiB and "
+        f"{cost.seconds / 3600:.1f} hours; free: {planned.free_bytes / MIB / 1024:.1f} GiB"
     )
     if plan.problem:
         click.echo(f"obstacle: {plan.problem}")
@@ -254,6 +256,21 @@ def build_instances(selection: "Selection", *, size_cap: int | None, as_json: bo
         said = ", ".join(f"{n} {what}" for what, n in counts.items())
         click.echo(f"{said}; all environments take {report.bytes / 2**20:.0f} MiB")
     if report.failures:
+        raise SystemExit(3)
+
+
+def check_layers(name: str, selection: "Selection", *, as_json: bool) -> None:
+    """``bw env check`` for repository problems; ends with 3 when a layer is not what was built."""
+    from benchwright.app.repositories.environments import broken_layers
+
+    broken = broken_layers(selection, _workspace())
+    if as_json:
+        print_json({"name": name, "sound": not broken, "broken": broken})
+    else:
+        for layer in broken:
+            click.echo(f"{layer} is not what was built")
+        click.echo(f"{name} is {'broken; remove these layers and build them again' if broken else 'sound'}.")
+    if broken:
         raise SystemExit(3)
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from benchwright.answers.inversion import sabotage
-from benchwright.answers.patches import PatchAnswer, read_patch, unsafe, variants, without
+from benchwright.answers.patches import PatchAnswer, hunk_failure, read_patch, unsafe, variants, without
 from benchwright.answers.protected import protected_edits
 from benchwright.core.answers import NoAnswer
 from benchwright.core.attempts import Attempt, Ending
@@ -194,6 +194,8 @@ class RepositoryPipeline:
             base=self._bases.get(problem.id) or hidden_tests(problem),
         )
         self._bases[problem.id] = seen.base
+        if not seen.record.patch_applied:
+            return dataclasses.replace(seen.record, patch_message=hunk_failure(seen.record.patch_message))
         # As a control run, so that what only control runs can accept does not hide a run that seems resolved.
         if judge_control(problem, seen.record, parser=setup.parser).outcome is not Outcome.PASSED:
             return seen.record

@@ -47,6 +47,8 @@ class RepositoryCheckReport:
     controls: tuple[RepositoryControls, ...]
     unavailable: tuple[tuple[str, str], ...]
     """Instance, and why its environment cannot be had here."""
+    lost: tuple[str, ...]
+    """Instances whose sandbox kept breaking: nothing was learnt of them."""
     exclusions: Path | None
     """The list of those that do not run reliably here; None when there is none of them."""
 
@@ -60,6 +62,7 @@ class RepositoryCheckReport:
             "sound": [c.problem_id for c in self.controls if c.sound and c.stable],
             "unsound": [{"problem_id": c.problem_id, "why": flaw(c)} for c in self.controls if flaw(c)],
             "unavailable": [{"problem_id": problem, "why": why} for problem, why in self.unavailable],
+            "lost": list(self.lost),
             "exclusions": str(self.exclusions) if self.exclusions else None,
             "controls": [_plain(control) for control in self.controls],
         }
@@ -101,6 +104,7 @@ def check_repositories(
         executed=len(waiting),
         controls=controls,
         unavailable=tuple(selected.unavailable.items()),
+        lost=tuple(problem.id for problem in selected.available if problem.id not in stored),
         exclusions=update_own_list(
             selected.problems.benchmark, [(control, flaw(control)) for control in controls], workspace
         ),

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,17 +83,18 @@ def derive(
     """
     if options.repeats < 1:
         raise UsageError(f"--repeats must be at least 1, not {options.repeats}.")
+    known = _known_ids(options.out)
     change = read_change(options.repo, options.place, options.commit, clones=workspace.home / "repositories" / "clones")
     draft = _draft(options, change)
-    _refuse_known(options.out, draft.id)
-    problem = _with_tests(draft, options, workspace, report, progress)
-    with options.out.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(to_row(problem.problem)) + "\n")
-    return problem
+    if draft.id in known:
+        raise UsageError(f"{options.out} has {draft.id} already; remove that line or give another --id or --out.")
+    derived = _with_tests(draft, options, workspace, report, progress)
+    _add_row(options.out, to_row(derived.problem))
+    return derived
 
 
 def _draft(options: DeriveOptions, change: Change) -> RepositoryProblem:
-    statement = options.issue.read_text(encoding="utf-8") if options.issue else change.message
+    statement = _text_of(options.issue) if options.issue else change.message
     name = options.repo.replace("/", "__")
     row = {
         "instance_id": options.instance_id or f"{name}-{change.number or change.commit[:10]}",
@@ -109,12 +111,32 @@ def _draft(options: DeriveOptions, change: Change) -> RepositoryProblem:
     return to_problem(row, benchmark=BENCHMARK, where="the derived row")
 
 
-def _refuse_known(out: Path, instance_id: str) -> None:
-    if not out.exists():
-        return
-    for line in out.read_text(encoding="utf-8").splitlines():
-        if line.strip() and json.loads(line).get("instance_id") == instance_id:
-            raise UsageError(f"{out} has {instance_id} already; remove that line or give another --id or --out.")
+def _text_of(issue: Path) -> str:
+    try:
+        return issue.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The issue {issue} cannot be read ({error}); give a file of UTF-8 text.") from error
+
+
+def _known_ids(out: Path) -> set[str]:
+    """The ids of the file that a row is to be added to; asked for before anything is built or run."""
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder {out.absolute().parent} for --out; make it first.")
+    try:
+        lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
+        return {json.loads(line)["instance_id"] for line in lines if line.strip()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{out} is no file of rows, one JSON object a line ({error}); give another --out.") from error
+
+
+def _add_row(out: Path, row: dict[str, Any]) -> None:
+    try:
+        with out.open("a+b") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+            begun = file.read(1) not in (b"", b"\n")
+            file.write(b"\n" * begun + json.dumps(row).encode() + b"\n")
+    except OSError as error:
+        raise MachineError(f"The row could not be added to {out} ({error.strerror}); nothing else was lost.") from error
 
 
 def _with_tests(
@@ -132,6 +154,7 @@ def _with_tests(
         limits=options.limits,
     )
     environments = environments_of(selection, workspace)
+    environments.spec(draft)  # a version that nothing is known of is the caller's mistake, not a build that failed
     built = environments.build([draft], report=report)
     if built.failures:
         raise MachineError(built.failures[0])

@@ -1,6 +1,6 @@
 """The environments of repository problems: the use cases behind ``bw env`` for benchmarks of repositories."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,10 +8,12 @@ from typing import Any
 from benchwright.app.repositories.places import places_of
 from benchwright.app.repositories.selection import Selection, environments_of
 from benchwright.app.workspace import Workspace
-from benchwright.core.errors import MachineError
+from benchwright.core.errors import MachineError, UsageError
+from benchwright.core.repositories import RepositoryProblem
 from benchwright.environments.repositories.instances import BuildOutcome, BuildReport, Built
 from benchwright.environments.repositories.packing import Packed
 from benchwright.environments.repositories.planning import EnvironmentPlan, Plan
+from benchwright.environments.repositories.pythons import UnavailableError
 
 MIB = 1024 * 1024
 
@@ -84,13 +86,15 @@ def build_repositories(
     return built
 
 
-def _pull(selection: Selection, problems: Any, report: Callable[[str], None]) -> BuildReport:
+def _pull(selection: Selection, problems: Iterable[RepositoryProblem], report: Callable[[str], None]) -> BuildReport:
     places = places_of(selection, None)
     outcomes = []
     for problem in problems:
         report(f"image of {problem.id}")
         try:
             places.place(problem)
+        except UnavailableError as error:
+            outcomes.append(BuildOutcome(problem_id=problem.id, built=Built.UNAVAILABLE, message=str(error)))
         except MachineError as error:
             outcomes.append(BuildOutcome(problem_id=problem.id, built=Built.FAILED, message=str(error)))
         else:
@@ -126,3 +130,16 @@ def built_repositories(workspace: Workspace) -> list[dict[str, Any]]:
         {"name": layer.path.name, "kind": layer.key.kind.value, "bytes": layer.manifest.content.new_bytes}
         for layer in store.layers()
     ]
+
+
+def broken_layers(selection: Selection, workspace: Workspace) -> list[str]:
+    """Names of the chosen instances' layers whose files are not what was built; every file is read.
+
+    Raises `UsageError` when none of the instances is built.
+    """
+    environments = environments_of(selection, workspace)
+    stacks = [environments.stack(problem) for problem in selection.load().problems]
+    layers = {layer.path.name: layer for stack in stacks for layer in stack or ()}
+    if not layers:
+        raise UsageError("None of these instances is built; give `bw env build` first.")
+    return [name for name, layer in sorted(layers.items()) if not environments.store.verify(layer)]

@@ -332,14 +332,26 @@ def _read(options: PatchGradeOptions, workspace: Workspace) -> _Inputs:
     attempted = {attempt.problem_id for attempt in patches.attempts}
     selected = select(selection, workspace, only=attempted)
     exclusions = applied(options.exclude, problems, workspace)
+    views = tuple(read_subset(path) for path in options.views)
+    _check_views(views, problems)
     return _Inputs(
         problems=problems,
         patches=patches,
         selected=selected,
         exclusions=exclusions,
-        views=tuple(read_subset(path) for path in options.views),
-        manifest=_manifest(options, problems, patches, selected, exclusions),
+        views=views,
+        manifest=_manifest(options, problems, patches, selected, exclusions, views),
     )
+
+
+def _check_views(views: Sequence[NamedSubset], problems: RepositorySet) -> None:
+    """Find out before anything runs that a view names an unknown instance, or hides another view."""
+    taken = {"all", "kept"}
+    for view in views:
+        view.of(problems)
+        if view.name in taken:
+            raise UsageError(f"A view cannot be named {view.name!r}, which another one is; give its file another name.")
+        taken.add(view.name)
 
 
 def _read_patches(options: PatchGradeOptions, problems: RepositorySet) -> PatchFile:
@@ -361,6 +373,7 @@ def _manifest(
     patches: PatchFile,
     selected: Selected,
     exclusions: Exclusions,
+    views: Sequence[NamedSubset],
 ) -> dict[str, Any]:
     limits = options.selection.limits
     identity = {
@@ -376,7 +389,7 @@ def _manifest(
         "scores": [Score.PATCH.value],
         "rules": options.rules.value,
         "sandbox": options.selection.sandbox,
-        "environment": "layers",
+        "environment": options.selection.images or "layers",
         "environment_digest": digest_of(
             {problem: setup.place.image.digest for problem, setup in sorted(selected.setups.items())}
         ),
@@ -394,6 +407,14 @@ def _manifest(
         "data_pinned": problems.pinned,
         "samples_name": patches.name,
         "ignored_predictions": list(patches.ignored),
+        "view_ids": {view.name: sorted(view.of(problems).by_id) for view in views},
+        "mends": {
+            item.after.id: {
+                "fail_to_pass": list(item.after.fail_to_pass),
+                "pass_to_pass": list(item.after.pass_to_pass),
+            }
+            for item in exclusions.mended
+        },
         "instances": {
             problem.id: {
                 "problem_digest": problem.digest,

@@ -5,9 +5,10 @@ from typing import Protocol
 from benchwright.app.repositories.selection import Selection
 from benchwright.core.errors import UsageError
 from benchwright.core.repositories import RepositoryProblem
-from benchwright.environments.repositories.images import ImageLayer, build_image, pull_image
+from benchwright.environments.repositories.images import ImageLayer, build_image, image_name, pull_image
 from benchwright.environments.repositories.instances import IMAGE_ENVIRON, RepositoryEnvironments
 from benchwright.environments.repositories.pulled import PulledSandbox
+from benchwright.environments.repositories.pythons import UnavailableError
 from benchwright.execution.repositories import Place
 from benchwright.sandboxes.docker import DockerSandbox
 from benchwright.sandboxes.registry import SANDBOXES
@@ -78,5 +79,9 @@ class _Pulled:
         self._sandbox = DockerSandbox()
 
     def place(self, problem: RepositoryProblem) -> Place | None:
-        image = pull_image(self._sandbox.engine, self._template, problem)
+        image_name(self._template, problem.id, "x86_64")  # a template that names no problem is wrong for all of them
+        try:
+            image = pull_image(self._sandbox.engine, self._template, problem)
+        except UsageError as error:
+            raise UnavailableError(str(error)) from error
         return Place(sandbox=PulledSandbox(self._sandbox, problem), image=image)

@@ -1,7 +1,7 @@
 """Gradings of patches looked at again: judged anew from stored evidence, and explained where two of them differ."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -117,16 +117,37 @@ def _problems(manifest: dict[str, Any]) -> dict[str, RepositoryProblem]:
     return dict(problems.by_id)
 
 
-def summary_of_regraded(manifest: dict[str, Any], rows: Sequence[ResultRow]) -> dict[str, Any]:
-    """The part of a manifest that follows from rows, made anew; the kept instances are those it left out before."""
-    excluded = manifest["excluded"]
-    kept = [row for row in rows if row.problem_id not in excluded]
+def summary_of_regraded(manifest: dict[str, Any], rows: Sequence[ResultRow], store: RecordStore) -> dict[str, Any]:
+    """The part of a manifest that follows from rows, made anew, with the same instances left out and mended."""
+    excluded, mends = manifest["excluded"], manifest["mends"]
+    problems = _problems(manifest)
+    views = {name: [row for row in rows if row.problem_id in set(ids)] for name, ids in manifest["view_ids"].items()}
+    if excluded or mends:
+        views = {
+            "kept": [_mended(row, problems, manifest, store) for row in rows if row.problem_id not in excluded]
+        } | views
     summary = summarise_patches(
         rows,
-        repositories={problem_id: problem.repo for problem_id, problem in _problems(manifest).items()},
-        views={"kept": kept} if excluded else {},
+        repositories={problem_id: problem.repo for problem_id, problem in problems.items()},
+        views=views,
         excluded=excluded,
-        mended=(),
+        mended=tuple(mends),
         uncontrolled=manifest["uncontrolled"],
     )
     return {**summary.to_plain(), "judge_version": REPOSITORY_JUDGE_VERSION}
+
+
+def _mended(
+    row: ResultRow, problems: Mapping[str, RepositoryProblem], manifest: dict[str, Any], store: RecordStore
+) -> ResultRow:
+    """The row as judged by the mended test lists of its instance, if it has any."""
+    lists = manifest["mends"].get(row.problem_id)
+    record = store.get_repository(row.job_digest) if row.job_digest else None
+    if lists is None or record is None:
+        return row
+    problem = dataclasses.replace(
+        problems[row.problem_id],
+        fail_to_pass=tuple(lists["fail_to_pass"]),
+        pass_to_pass=tuple(lists["pass_to_pass"]),
+    )
+    return _judged(row, record, problem, manifest, store)

@@ -70,7 +70,7 @@ def select(selection: Selection, workspace: Workspace, *, only: Iterable[str] | 
         if place is None:
             missing.append(problem.id)
         else:
-            setups[problem.id] = setup_of(problem, spec, place)
+            setups[problem.id] = setup_of(problem, spec, place, pulled=selection.images is not None)
     if missing:
         raise UsageError(_not_built(selection, missing, len(wanted)))
     return Selected(problems=problems, setups=setups, unavailable=unavailable)
@@ -88,6 +88,9 @@ def setup_for(
 
 def _not_built(selection: Selection, missing: list[str], wanted: int) -> str:
     data = f" --dataset {selection.data}" if selection.data else ""
+    data += f" --subset {selection.subset}" if selection.subset else ""
+    data += f" --specs {selection.specs}" if selection.specs else ""
+    data += "".join(f" --repo-source {name}={place}" for name, place in selection.sources.items())
     return (
         f"The environments of {len(missing)} of {wanted} instances are not built ({named_few(missing)}); give "
         f"`bw env build {selection.benchmark}{data} --ids {','.join(missing[:3])}{',…' if len(missing) > 3 else ''}` "
@@ -103,8 +106,8 @@ _RUNNERS = {
 }
 
 
-def setup_of(problem: RepositoryProblem, spec: RepositorySpec, place: Place) -> Setup:
-    """How one instance is run in its place."""
+def setup_of(problem: RepositoryProblem, spec: RepositorySpec, place: Place, *, pulled: bool = False) -> Setup:
+    """How one instance is run in its place; a pulled image has none of our wheels to install from."""
     install = spec.reinstall_command or spec.install
     tests = test_command(spec, test_directives(spec, problem.test_patch))
     return Setup(
@@ -114,7 +117,7 @@ def setup_of(problem: RepositoryProblem, spec: RepositorySpec, place: Place) -> 
         tests=tests,
         install=install,
         needs_install=functools.partial(needs_reinstall, spec),
-        environ=offline_environ(spec),
+        environ=dict(spec.environ) if pulled else offline_environ(spec),
         project_modules=frozenset(spec.project_modules),
         official_script=official_script(
             base_commit=problem.base_commit,

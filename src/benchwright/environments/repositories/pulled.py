@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from benchwright.core.errors import MachineError, SandboxFault
 from benchwright.core.repositories import RepositoryProblem
 from benchwright.environments.repositories.images import prepare_pulled
 from benchwright.sandboxes.base import Image, Sandbox, Workspace, WorkspaceLimits
@@ -32,11 +33,14 @@ class PulledSandbox:
     ) -> Workspace:
         """A workspace as the inner sandbox opens it, with the history cut and checked.
 
-        Raises `MachineError` when something later is left, and what the inner sandbox raises.
+        Raises `SandboxFault` when something later is left, and what the inner sandbox raises.
         """
         workspace = self._sandbox.open(image, limits, shared=shared, network=network, keep=keep)
         try:
             prepare_pulled(workspace, self._problem)
+        except MachineError as error:  # one image is not as it should be; that is no reason to stop the others
+            workspace.close()
+            raise SandboxFault(str(error)) from error
         except BaseException:
             workspace.close()
             raise
