@@ -4,11 +4,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from little_home import BuiltHome, built_home
 from running_bw import Done, Run
 
 from benchwright.cli.main import main
 
 sys.path.append(str(Path(__file__).parents[1] / "app"))
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> BuiltHome:
+    """A home in which the environments of a little repository are built."""
+    return built_home(tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture

@@ -2,10 +2,11 @@
 
 import contextlib
 import os
+import shlex
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +81,8 @@ class HiddenTests:
 class Base:
     """What an instance is before any candidate has touched it."""
 
+    site_packages: str
+    """Folder from which every Python of the environment loads what it is told to at its start."""
     files: frozenset[str]
     """Every path that git tracks at the base commit."""
     hidden: tuple[HiddenFile, ...]
@@ -123,8 +126,8 @@ def run_procedure(
     started = time.monotonic()
     with ReportCollector() as collector:
         with open_workspace(place, limits, shared={SHARED: collector.folder}) as workspace:
-            arm_witness(workspace)
             known = base if isinstance(base, Base) else read_base(workspace, base)
+            arm_witness(workspace, known)
             procedure = make(known)
             run = _Run(workspace, procedure)
             with contextlib.suppress(_Stop):
@@ -195,13 +198,18 @@ class _Run:
     def _put_hidden(self) -> None:
         try:
             put_hidden(self._workspace, self._procedure.hidden)
+            if self.steps:
+                self._run_nothing()  # a container is written to when the next command runs
         except SandboxFault:
             # Installing ran the candidate's code, which may have filled the scratch space.  If the sandbox still
             # works, it was not the sandbox that failed.
             if not self.steps:
                 raise
-            self._workspace.run(("true",), limits=RunLimits(wall_seconds=GIT_SECONDS))
+            self._run_nothing()
             raise _Stop from None
+
+    def _run_nothing(self) -> None:
+        self._workspace.run(("true",), limits=RunLimits(wall_seconds=GIT_SECONDS))
 
     def _step(self, name: str, command: str) -> None:
         step = run_step(self._workspace, name, command, self._procedure)
@@ -236,13 +244,9 @@ def decode(output: bytes) -> str:
     return output.decode("utf-8", "backslashreplace")
 
 
-def arm_witness(workspace: Workspace) -> None:
-    """Have every Python of the environment load the witness at its start; raises `SandboxFault` when that fails."""
-    result = workspace.run(site_packages_command(), limits=RunLimits(wall_seconds=GIT_SECONDS))
-    folder = decode(result.output).strip()
-    if result.exit_cause is not ExitCause.FINISHED or not folder.startswith("/"):
-        raise SandboxFault(f"the environment's Python does not start: {folder[-500:] or result.exit_cause.value}")
-    workspace.put(f"{folder}/{PTH_NAME}", pth_text().encode())
+def arm_witness(workspace: Workspace, base: Base) -> None:
+    """Have every Python of the environment load the witness at its start."""
+    workspace.put(f"{base.site_packages}/{PTH_NAME}", pth_text().encode())
 
 
 def put_hidden(workspace: Workspace, hidden: Sequence[HiddenFile]) -> None:
@@ -255,44 +259,55 @@ def put_hidden(workspace: Workspace, hidden: Sequence[HiddenFile]) -> None:
             workspace.put(path, file.data, mode=file.mode)
 
 
+_SURVEY = """
+{python} || exit 90
+printf '\\0'
+git ls-tree -r --name-only -z HEAD || exit 91
+printf '\\0'
+for path; do if [ -x "$path" ]; then printf '%s\\0' "$path"; fi; done
+"""
+"""One command instead of three: the interpreter's folder, the tracked files, which files of the tests can be run."""
+
+
 def read_base(workspace: Workspace, tests: HiddenTests) -> Base:
-    """What is in a workspace that no candidate has seen yet; raises what `hidden_files` raises."""
+    """What is in a workspace that no candidate has seen yet; raises `SandboxFault` when it is not as it should be."""
+    script = _SURVEY.format(python=shlex.join(site_packages_command()))
     result = workspace.run(
-        ("git", "ls-tree", "-r", "--name-only", "-z", "HEAD"),
+        (*_SHELL, script, "sh", *tests.touched),
         limits=RunLimits(wall_seconds=GIT_SECONDS),
         environ=_GIT_ENVIRON,
         cwd=WORK,
     )
     if result.exit_cause is not ExitCause.FINISHED:
-        raise SandboxFault(f"the repository in the environment cannot be listed: {decode(result.output)[-500:]}")
-    files = frozenset(result.output.decode("utf-8", "surrogateescape").split("\0")) - {""}
-    return Base(files=files, hidden=hidden_files(workspace, tests.patch, tests.touched))
+        raise SandboxFault(f"the environment is not as it was built: {decode(result.output)[-500:].strip()}")
+    folder, _, rest = result.output.decode("utf-8", "surrogateescape").partition("\n\0")
+    files, _, executable = rest.partition("\0\0")
+    if not folder.startswith("/"):
+        raise SandboxFault(f"the environment's Python names no folder for packages, but {folder[-200:]!r}")
+    return Base(
+        site_packages=folder,
+        files=frozenset(files.split("\0")) - {""},
+        hidden=hidden_files(workspace, tests, frozenset(executable.split("\0"))),
+    )
 
 
-def hidden_files(workspace: Workspace, test_patch: str, touched: Sequence[str]) -> tuple[HiddenFile, ...]:
+def hidden_files(workspace: Workspace, tests: HiddenTests, executable: Collection[str]) -> tuple[HiddenFile, ...]:
     """What the files that a test patch touches must be: their version at the base commit with the patch applied.
 
     The base version is read from a workspace that no candidate has seen yet; the patch is applied to it by the
     host's git in a folder of its own.  Raises `SandboxFault` when the patch does not apply: the row and the
     repository do not fit together.
     """
-    executable = _executable(workspace, touched)
     with tempfile.TemporaryDirectory(prefix="benchwright-tests-") as name:
         folder = Path(name)
-        for path in touched:
+        for path in tests.touched:
             data = workspace.get(f"{WORK}/{path}")
             if data is not None:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(data)
                 (folder / path).chmod(0o755 if path in executable else 0o644)
-        _apply_here(folder, test_patch)
-        return tuple(_hidden_file(folder, path) for path in touched)
-
-
-def _executable(workspace: Workspace, paths: Sequence[str]) -> frozenset[str]:
-    script = 'for path; do if [ -x "$path" ]; then printf "%s\\0" "$path"; fi; done'
-    result = workspace.run((*_SHELL, script, "sh", *paths), limits=RunLimits(wall_seconds=GIT_SECONDS), cwd=WORK)
-    return frozenset(decode(result.output).split("\0"))
+        _apply_here(folder, tests.patch)
+        return tuple(_hidden_file(folder, path) for path in tests.touched)
 
 
 def _apply_here(folder: Path, patch: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.app.repositories.exclusions import update_own_list
-from benchwright.app.repositories.selection import Selection
+from benchwright.app.repositories.selection import Selection, environments_in_use
 from benchwright.app.repositories.setups import Selected, select
 from benchwright.app.workspace import Workspace
 from benchwright.core.digest import digest_of
@@ -90,6 +90,13 @@ def check_repositories(
     """
     if options.repeats < 1:
         raise UsageError(f"--repeats must be at least 1, not {options.repeats}.")
+    with environments_in_use(options.selection, workspace):
+        return _check(options, workspace, report)
+
+
+def _check(
+    options: RepositoryCheckOptions, workspace: Workspace, report: Callable[[int, int], None]
+) -> RepositoryCheckReport:
     selected = select(options.selection, workspace)
     pipeline = RepositoryPipeline(selected.setups, rules=Rules.BENCHWRIGHT, limits=options.selection.limits)
     with workspace.records() as store:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.app.repositories.places import places_of
-from benchwright.app.repositories.selection import Selection, environments_of
+from benchwright.app.repositories.selection import Selection, environments_in_use, environments_of
 from benchwright.app.repositories.setups import setup_for
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.swebench.rows import to_problem, to_row
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.repositories import RepositoryLimits, RepositoryProblem, Rules
 from benchwright.environments.repositories.changes import Change, read_change
-from benchwright.grading.repositories import RepositoryPipeline, run_in_threads
+from benchwright.grading.repositories import RepositoryPipeline, Setup, run_in_threads
 from benchwright.judging.repository import tests_seen
 
 BENCHMARK = "repositories"
@@ -158,7 +158,16 @@ def _with_tests(
     built = environments.build([draft], report=report)
     if built.failures:
         raise MachineError(built.failures[0])
-    setup = setup_for(draft, selection, environments, places_of(selection, environments))
+    with environments_in_use(selection, workspace):
+        setup = setup_for(draft, selection, environments, places_of(selection, environments))
+        before, after = _run(draft, setup, options, progress)
+    return _judged(draft, before, after, options.out)
+
+
+def _run(
+    draft: RepositoryProblem, setup: Setup, options: DeriveOptions, progress: Callable[[int, int], None]
+) -> tuple[list[dict[str, bool]], list[dict[str, bool]]]:
+    """What passed in each run without the change, and in each run with it."""
     pipeline = RepositoryPipeline({draft.id: setup}, rules=Rules.BENCHWRIGHT, limits=options.limits)
     jobs = [
         pipeline.job(draft, patch, repeat=repeat)
@@ -172,7 +181,7 @@ def _with_tests(
             raise MachineError(f"The sandbox kept breaking: {record.lost_reason}")
         (after if job.patch else before).append(tests_seen(record, setup.parser))
         progress(done, len(jobs))
-    return _judged(draft, before, after, options.out)
+    return before, after
 
 
 def _judged(

@@ -13,7 +13,7 @@ import benchwright
 from benchwright.app.repositories.controls import run_controls, stored_control
 from benchwright.app.repositories.exclusions import applied, reasons
 from benchwright.app.repositories.results import REPOSITORIES
-from benchwright.app.repositories.selection import Selection
+from benchwright.app.repositories.selection import Selection, environments_in_use
 from benchwright.app.repositories.setups import Selected, select
 from benchwright.app.repositories.summary import RepositorySummary, summarise_patches
 from benchwright.app.workspace import Workspace
@@ -116,6 +116,13 @@ def grade_patches(
         UsageError: Input that cannot be used; nothing was run or lost.
         MachineError: The machine stands in the way; finished executions are kept.
     """
+    with environments_in_use(options.selection, workspace):
+        return _grade_patches(options, workspace, report)
+
+
+def _grade_patches(
+    options: PatchGradeOptions, workspace: Workspace, report: Callable[[PatchProgress], None]
+) -> PatchGradeReport:
     started = time.monotonic()
     inputs = _read(options, workspace)
     folder = ResultsFolder(options.out or _default_folder(options, inputs))

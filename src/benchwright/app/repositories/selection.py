@@ -1,6 +1,7 @@
 """Which instances are meant, and with what their environments are built."""
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +57,17 @@ def environments_of(selection: Selection, workspace: Workspace) -> RepositoryEnv
         specs=specs,
         rootfs=RootfsChoice(tarball=selection.rootfs) if selection.rootfs else None,
     )
+
+
+@contextlib.contextmanager
+def environments_in_use(selection: Selection, workspace: Workspace) -> Iterator[None]:
+    """Keep others from removing built environments meanwhile; a home that is only readable is never collected."""
+    store = environments_of(selection, workspace).store
+    with contextlib.ExitStack() as stack:
+        if store.root.is_dir():
+            with contextlib.suppress(OSError):
+                stack.enter_context(store.in_use())
+        yield
 
 
 def _sources(given: Mapping[str, str], repos: Iterable[str]) -> dict[str, str]:
