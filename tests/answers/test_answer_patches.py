@@ -214,7 +214,7 @@ def test_a_series_of_mails_is_one_patch() -> None:
         ("--- a/x\n+++ b/x\n", Reason.NOT_A_PATCH),
         ("--- a/x\n", Reason.NOT_A_PATCH),
         (PLAIN.replace("price", "pr\0ce"), Reason.NOT_TEXT),
-        (PLAIN.replace("price", "pr\udce9ce"), Reason.NOT_TEXT),
+        (PLAIN.replace("price", "pr\ud800ce"), Reason.NOT_TEXT),
         (PLAIN.encode().replace(b"price", b"pr\xe9ce"), Reason.NOT_TEXT),
     ],
 )
@@ -638,3 +638,11 @@ def test_long_hostile_patches_are_read_at_once(text: str) -> None:
     answer = read(text)
     assert variants(answer)
     unsafe(answer)
+
+
+def test_bytes_of_other_encodings_arrive_unchanged() -> None:
+    """A patch of a Latin-1 file, read from a file with surrogate escapes, is still that patch."""
+    text = PLAIN.replace("return", "return 'caf\udce9' or")
+    answer = read_patch(text)
+    assert isinstance(answer, PatchAnswer)
+    assert answer.text == text

@@ -98,7 +98,7 @@ def test_nothing_scored_has_no_estimate() -> None:
     assert said.difference is None
     plain = said.to_plain()
     assert plain["estimates"] == {}
-    assert plain["views"] == {"all": {"instances": 1, "faults": 1}}
+    assert plain["views"] == {"all": {"instances": 1, "faults": 1, "resolved": 0, "share": 0.0}}
     assert json.loads(json.dumps(plain)) == plain
 
 
@@ -234,6 +234,13 @@ class ScriptedPipeline:
         resolved = bool(job.patch) and self.days[job.problem.id] == job.date
         reason = "it broke" if job.problem.id in self.lost else ""
         return RepositoryRecord(job_digest=job.digest, patch_applied=resolved, lost_reason=reason)
+
+    def stop(self) -> None:
+        """There is nothing to end."""
+
+    def control_key(self, problem: RepositoryProblem) -> tuple[str, str, int, str]:
+        """As the pipeline's, with a short environment."""
+        return "e", "namespace", 1, problem.digest
 
     def control(self, problem: RepositoryProblem, record: RepositoryRecord) -> ControlSummary:
         """What such a record says."""

@@ -1,5 +1,6 @@
 """The pure parts of grading patches: what is sabotaged, how jobs are run at once, and what a row says."""
 
+import dataclasses
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -151,9 +152,9 @@ def test_which_files_are_graded() -> None:
 # Preparing
 
 
-def pipeline(rules: Rules = Rules.BENCHWRIGHT) -> RepositoryPipeline:
-    """A pipeline whose environment is only named."""
-    setup = Setup(
+def setup() -> Setup:
+    """A setup whose environment is only named."""
+    return Setup(
         place=Place(sandbox=NamespaceSandbox(), image=Image(digest="environment")),
         parser="pytest",
         runner="pytest",
@@ -164,7 +165,11 @@ def pipeline(rules: Rules = Rules.BENCHWRIGHT) -> RepositoryPipeline:
         project_modules=frozenset(),
         official_script="",
     )
-    return RepositoryPipeline({"o__n-1": setup}, rules=rules, limits=RepositoryLimits())
+
+
+def pipeline(rules: Rules = Rules.BENCHWRIGHT, limits: RepositoryLimits | None = None) -> RepositoryPipeline:
+    """A pipeline for one instance."""
+    return RepositoryPipeline({"o__n-1": setup()}, rules=rules, limits=limits or RepositoryLimits())
 
 
 def attempt(text: str | None, **changes: Any) -> Attempt:
@@ -198,8 +203,20 @@ def test_an_attempt_with_a_patch_becomes_a_job() -> None:
     assert prepared.verdict is None
     assert prepared.job is not None
     assert prepared.job.patch.startswith("Here it is")
-    assert (prepared.job.environment, prepared.job.sandbox) == ("environment", "namespace")
+    assert (prepared.job.environment, prepared.job.sandbox) == (setup().environment, "namespace")
     assert prepared.job.rules is Rules.BENCHWRIGHT
+
+
+@pytest.mark.parametrize("change", [{"spec_digest": "another"}, {"tests": "pytest -x"}])
+def test_another_specification_is_another_environment(change: dict[str, Any]) -> None:
+    """Records and control runs of one are not taken for those of the other."""
+    assert dataclasses.replace(setup(), **change).environment != setup().environment
+
+
+def test_control_runs_hold_within_their_limits_only() -> None:
+    """A reference that ran out of a short time says nothing of a longer one."""
+    keys = {pipeline(limits=RepositoryLimits(wall_seconds=seconds)).control_key(problem()) for seconds in (60, 1800)}
+    assert len(keys) == 2
 
 
 def test_official_rules_refuse_nothing() -> None:
@@ -272,6 +289,46 @@ def test_what_has_not_begun_is_dropped_when_nobody_listens() -> None:
     next(results)
     results.close()  # type: ignore[attr-defined]
     assert len(begun) <= 4
+
+
+def test_what_runs_is_told_to_stop() -> None:
+    """An interrupted caller does not wait half an hour for tests whose result nobody wants."""
+    told = threading.Event()
+
+    def run(job: RepositoryJob) -> RepositoryRecord:
+        if not job.patch.endswith("0") and not told.wait(60):
+            raise AssertionError("nobody said so")
+        return record(job_digest=job.digest)
+
+    results = run_in_threads(jobs(3), run, 2, stop=told.set)
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    assert told.is_set()
+
+
+def test_what_was_completed_together_with_a_failure_is_not_lost() -> None:
+    """It comes first."""
+    both = threading.Barrier(2)
+
+    def run(job: RepositoryJob) -> RepositoryRecord:
+        both.wait(60)
+        if job.patch.endswith("1"):
+            raise MachineError("the disk is full")
+        return record(job_digest=job.digest)
+
+    found = []
+    with pytest.raises(MachineError, match="the disk is full"):
+        for job, _ in run_in_threads(jobs(2), run, 3):
+            found.append(job.patch[-1])
+    assert found == ["0"]
+
+
+def test_a_stopped_pipeline_runs_nothing() -> None:
+    """Neither what waits, nor another attempt, nor a twin."""
+    stopped = pipeline()
+    stopped.stop()
+    with pytest.raises(SandboxFault, match="stopped"):
+        stopped.run(jobs(1)[0])
 
 
 def test_what_is_raised_reaches_the_caller() -> None:

@@ -156,7 +156,7 @@ def _decoded(text: str | bytes) -> str | NoAnswer:
     if "\0" in text:
         return NoAnswer(reason=Reason.NOT_TEXT, detail=f"character {text.index(chr(0))} of the patch is NUL")
     try:
-        text.encode("utf-8")
+        text.encode("utf-8", "surrogateescape")  # bytes of files in other encodings, as Python carries them
     except UnicodeEncodeError as error:
         return NoAnswer(reason=Reason.NOT_TEXT, detail=f"character {error.start} of the patch is a lone surrogate")
     return text

@@ -116,7 +116,7 @@ def _regrade_patches(folder: ResultsFolder, workspace: Workspace) -> RegradeRepo
         manifest = folder.finished_manifest()
         before, after, without = regrade_patches(folder, manifest, store)
         if [row.verdict for row in before] != [row.verdict for row in after]:
-            _replace_rows(folder, after, (f"*.{manifest['run_id']}.json",))
+            _replace_rows(folder, after, (f"*.{manifest['run_id']}.json", "logs"))
             folder.write_manifest({**manifest, **summary_of_regraded(manifest, after, store)})
     return RegradeReport(
         folder=folder.path,

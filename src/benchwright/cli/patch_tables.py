@@ -29,7 +29,7 @@ def show_patch_grading(out: Console, report: PatchGradeReport) -> None:
     )
     out.print(_views(summary))
     if summary.difference is not None:
-        out.print(f"Leaving them out moves the score by {points(summary.difference)} points.")
+        out.print(f"Leaving the excluded ones out moves the share of all by {points(summary.difference)} points.")
     out.print(
         simple_table(
             "Outcomes by reason",
@@ -54,7 +54,7 @@ def _outcome(outcome: str) -> str:
 
 def _views(summary: RepositorySummary) -> Table:
     table = Table(title="Resolved, 95 % interval", title_justify="left")
-    for name in ("instances", "resolved", "of", "faults", "interval by"):
+    for name in ("instances", "resolved", "of", "faults", "interval by", "of all, faults unresolved"):
         table.add_column(name)
     for view in summary.views:
         estimate = view.estimate
@@ -64,6 +64,7 @@ def _views(summary: RepositorySummary) -> Table:
             str(estimate.n) if estimate else "0",
             str(view.faults),
             estimate.method if estimate else "",
+            f"{view.resolved} of {view.instances}, {100 * view.share:.1f} %",
         )
     return table
 

@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,15 +148,34 @@ def run_procedure(
     return Seen(record=record, base=known, procedure=procedure)
 
 
-def open_workspace(place: Place, limits: RepositoryLimits, *, shared: Mapping[str, Path] | None = None) -> Workspace:
-    """A fresh workspace of a place, without network."""
-    return place.sandbox.open(
+_OPEN: set[Workspace] = set()
+"""Workspaces in which something runs now, in whatever thread."""
+
+
+@contextlib.contextmanager
+def open_workspace(
+    place: Place, limits: RepositoryLimits, *, shared: Mapping[str, Path] | None = None
+) -> Iterator[Workspace]:
+    """A fresh workspace of a place, without network; gone afterwards."""
+    workspace = place.sandbox.open(
         place.image,
         WorkspaceLimits(
             memory_bytes=limits.memory_bytes, processes=limits.processes, scratch_bytes=limits.scratch_bytes
         ),
         shared=shared,
     )
+    with workspace:
+        _OPEN.add(workspace)
+        try:
+            yield workspace
+        finally:
+            _OPEN.discard(workspace)
+
+
+def close_workspaces() -> None:
+    """Close every workspace of this process; what runs in one ends with a `SandboxFault` in its own thread."""
+    for workspace in list(_OPEN):
+        workspace.close()
 
 
 class _Run:
@@ -201,9 +220,9 @@ class _Run:
             if self.steps:
                 self._run_nothing()  # a container is written to when the next command runs
         except SandboxFault:
-            # Installing ran the candidate's code, which may have filled the scratch space.  If the sandbox still
+            # The candidate's patch or its code may have filled the scratch space.  If the sandbox still
             # works, it was not the sandbox that failed.
-            if not self.steps:
+            if not self.steps and not self._procedure.patches:
                 raise
             self._run_nothing()
             raise _Stop from None
@@ -311,7 +330,8 @@ def hidden_files(workspace: Workspace, tests: HiddenTests, executable: Collectio
 
 
 def _apply_here(folder: Path, patch: str) -> None:
-    environ = {**os.environ, **_GIT_ENVIRON, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environ = {**own, **_GIT_ENVIRON, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     done = subprocess.run(
         _APPLY,
         input=patch.encode("utf-8", "surrogateescape"),

@@ -13,6 +13,7 @@ from benchwright.answers.patches import PatchAnswer, hunk_failure, read_patch, u
 from benchwright.answers.protected import protected_edits
 from benchwright.core.answers import NoAnswer
 from benchwright.core.attempts import Attempt, Ending
+from benchwright.core.digest import digest_of
 from benchwright.core.errors import SandboxFault
 from benchwright.core.execution import ExitCause, TestOutcome
 from benchwright.core.repositories import (
@@ -38,12 +39,13 @@ from benchwright.execution.repositories import (
     Place,
     Procedure,
     Seen,
+    close_workspaces,
     run_official,
     run_procedure,
 )
 from benchwright.judging.logs import LogStatus, parse
 from benchwright.judging.repository import judge, judge_control, judge_no_patch, summarise_control, test_statuses
-from benchwright.judging.repository_official import judge_official
+from benchwright.judging.repository_official import judge_official, read_official
 
 ATTEMPTS = 3
 """How often a job is tried whose sandbox breaks."""
@@ -72,6 +74,13 @@ class Setup:
     """Top-level modules that the repository itself provides."""
     official_script: str
     """The official harness's evaluation script for the same instance."""
+    spec_digest: str = ""
+    """SHA-256 of the specification and its deviations from the official one."""
+
+    @property
+    def environment(self) -> str:
+        """SHA-256 of all that decides how the instance runs: what is below the workspace, and its specification."""
+        return digest_of({"image": self.place.image.digest, "spec": self.spec_digest, "tests": self.tests})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +109,7 @@ class RepositoryPipeline:
         self._rules = rules
         self._limits = limits
         self._bases: dict[str, Base] = {}
+        self._stopped = False
 
     def prepare(self, problem: RepositoryProblem, attempt: Attempt, *, date: str = "") -> PreparedPatch:
         """Read the patch out of an attempt and make its job, or its verdict when there is nothing to run."""
@@ -125,12 +135,12 @@ class RepositoryPipeline:
 
     def job(self, problem: RepositoryProblem, patch: str, *, repeat: int = 0, date: str = "") -> RepositoryJob:
         """The job of a patch; of the control run without one for an empty text."""
-        place = self._setups[problem.id].place
+        setup = self._setups[problem.id]
         return RepositoryJob(
             problem=problem,
             patch=patch,
-            environment=place.image.digest,
-            sandbox=place.sandbox.name,
+            environment=setup.environment,
+            sandbox=setup.place.sandbox.name,
             limits=self._limits,
             rules=self._rules,
             harness_version=HARNESS_VERSION,
@@ -143,14 +153,22 @@ class RepositoryPipeline:
         reason = ""
         for attempt in range(1, ATTEMPTS + 1):
             try:
+                self._go_on()
                 record = self._run_once(job)
             except SandboxFault as fault:
+                if self._stopped:
+                    raise
                 reason = str(fault)
                 continue
             return dataclasses.replace(record, attempts=attempt)
         return RepositoryRecord(
             job_digest=job.digest, patch_applied=False, sandbox=job.sandbox, attempts=ATTEMPTS, lost_reason=reason
         )
+
+    def stop(self) -> None:
+        """End what runs, in every thread: its workspaces are closed under it, and nothing is tried again."""
+        self._stopped = True
+        close_workspaces()
 
     def judge(
         self, problem: RepositoryProblem, record: RepositoryRecord, controls: RepositoryControls | None
@@ -161,6 +179,16 @@ class RepositoryPipeline:
             return judge_official(problem, record, parser)
         return judge(problem, record, parser=parser, controls=controls)
 
+    def runs(self, problem: RepositoryProblem) -> bool:
+        """Whether patches of an instance can be run."""
+        return problem.id in self._setups
+
+    def control_key(self, problem: RepositoryProblem) -> tuple[str, str, int, str]:
+        """What control runs of an instance are kept under: environment and limits, sandbox, harness version, row."""
+        setup = self._setups[problem.id]
+        environment = digest_of({"environment": setup.environment, "limits": dataclasses.asdict(self._limits)})
+        return environment, setup.place.sandbox.name, HARNESS_VERSION, problem.digest
+
     def control_verdict(self, problem: RepositoryProblem, record: RepositoryRecord) -> Verdict:
         """The verdict of a control run's record."""
         return judge_control(problem, record, parser=self._setups[problem.id].parser)
@@ -170,13 +198,18 @@ class RepositoryPipeline:
         verdict = self.control_verdict(problem, record)
         return summarise_control(problem, record, verdict, parser=self._setups[problem.id].parser)
 
-    def passed(
+    def tests(
         self, problem: RepositoryProblem, record: RepositoryRecord, controls: RepositoryControls | None
-    ) -> frozenset[str]:
-        """The required tests that passed."""
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """The required tests that passed, and those that failed; by the official rules a skipped one is neither."""
         parser = self._setups[problem.id].parser
+        required = required_tests(problem)
+        if self._rules is Rules.OFFICIAL:
+            reading = read_official(problem, record, parser)
+            return frozenset(filter(reading.succeeded, required)), frozenset(filter(reading.did_not, required))
         tests = test_statuses(problem, record, parser=parser, controls=controls)
-        return frozenset(test.id for test in tests if test.passed)
+        passed = frozenset(test.id for test in tests if test.passed)
+        return passed, frozenset(required) - passed
 
     def _run_once(self, job: RepositoryJob) -> RepositoryRecord:
         setup = self._setups[job.problem.id]
@@ -199,7 +232,12 @@ class RepositoryPipeline:
         # As a control run, so that what only control runs can accept does not hide a run that seems resolved.
         if judge_control(problem, seen.record, parser=setup.parser).outcome is not Outcome.PASSED:
             return seen.record
+        self._go_on()
         return dataclasses.replace(seen.record, inversion=self._inverted(job, setup, seen))
+
+    def _go_on(self) -> None:
+        if self._stopped:
+            raise SandboxFault("the grading was stopped")
 
     def _procedure(self, job: RepositoryJob, setup: Setup, base: Base) -> Procedure:
         patches: tuple[tuple[str, str], ...] = ()
@@ -339,19 +377,29 @@ def row_of(prepared: PreparedPatch, verdict: Verdict, record: RepositoryRecord |
         score=Score.PATCH,
         verdict=verdict,
         job_digest=prepared.job.digest if prepared.job else None,
-        wall_seconds=record.wall_seconds if record else 0.0,
+        wall_seconds=_wall_seconds(record) if record else 0.0,
         cpu_seconds=sum(step.cpu_seconds for step in steps),
         memory_peak_bytes=max((step.memory_peak_bytes for step in steps), default=0),
         notes=tuple(notes),
     )
 
 
+def _wall_seconds(record: RepositoryRecord) -> float:
+    """What grading took: the run, and its sabotaged twin."""
+    return record.wall_seconds + (record.inversion.wall_seconds if record.inversion else 0.0)
+
+
 def run_in_threads(
-    jobs: Iterable[RepositoryJob], run: Callable[[RepositoryJob], RepositoryRecord], workers: int
+    jobs: Iterable[RepositoryJob],
+    run: Callable[[RepositoryJob], RepositoryRecord],
+    workers: int,
+    *,
+    stop: Callable[[], None] | None = None,
 ) -> Iterator[tuple[RepositoryJob, RepositoryRecord]]:
     """Run jobs, as many at once as there are workers; pairs come in the order of completion.
 
-    When the caller stops iterating, what has not begun is dropped and what runs is waited for.
+    When one raises, those completed with it come first.  When the caller stops iterating, or one has raised, ``stop``
+    is called to end what runs; it is waited for.
     """
     waiting = iter(jobs)
     with ThreadPoolExecutor(max_workers=workers) as pool:
@@ -363,14 +411,24 @@ def run_in_threads(
                     yield from _completed(running)
             while running:
                 yield from _completed(running)
-        finally:
+        except BaseException:
             for future in running:
                 future.cancel()
+            if stop is not None:
+                stop()
+            raise
 
 
 def _completed(
     running: dict[Future[RepositoryRecord], RepositoryJob],
 ) -> Iterator[tuple[RepositoryJob, RepositoryRecord]]:
     done, _ = wait(running, return_when=FIRST_COMPLETED)
+    failed = []
     for future in done:
-        yield running.pop(future), future.result()
+        job = running.pop(future)
+        if future.exception() is None:
+            yield job, future.result()
+        else:
+            failed.append(future)
+    for future in failed:
+        future.result()

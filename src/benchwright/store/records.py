@@ -106,13 +106,20 @@ class RecordStore:
 
     def known(self, digests: Iterable[str]) -> set[str]:
         """Which of these jobs have a record."""
+        return self._known("records", digests)
+
+    def known_repository(self, digests: Iterable[str]) -> set[str]:
+        """Which of these repository jobs have a record."""
+        return self._known("repository_records", digests)
+
+    def _known(self, table: str, digests: Iterable[str]) -> set[str]:
         wanted = list(dict.fromkeys(digests))
         found: set[str] = set()
         with self._translated():
             for start in range(0, len(wanted), 500):
                 part = wanted[start : start + 500]
                 marks = ",".join("?" * len(part))
-                rows = self._connection.execute(f"SELECT digest FROM records WHERE digest IN ({marks})", part)
+                rows = self._connection.execute(f"SELECT digest FROM {table} WHERE digest IN ({marks})", part)
                 found.update(row[0] for row in rows)
         return found
 
@@ -177,7 +184,10 @@ class RecordStore:
         if row is None:
             return None
         with self._sound():
-            return json.loads(zlib.decompress(row[0]))
+            plain = json.loads(zlib.decompress(row[0]))
+        if not isinstance(plain, dict):
+            raise self._damaged(f"the record kept for job {digest[:12]} is none")
+        return plain
 
     def _insert(self, table: str, digest: str, plain: dict[str, Any]) -> None:
         body = zlib.compress(json.dumps(plain).encode(), 6)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchwright.app.repositories.exclusions import update_own_list
+from benchwright.app.repositories.exclusions import applied, update_own_list
 from benchwright.app.repositories.selection import Selection, environments_in_use
-from benchwright.app.repositories.setups import Selected, select
+from benchwright.app.repositories.setups import select
 from benchwright.app.workspace import Workspace
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
@@ -99,38 +99,44 @@ def _check(
 ) -> RepositoryCheckReport:
     selected = select(options.selection, workspace)
     pipeline = RepositoryPipeline(selected.setups, rules=Rules.BENCHWRIGHT, limits=options.selection.limits)
+    # Where a list mends an instance's tests, it is the mended ones that must run reliably.
+    mended = {item.after.id: item.after for item in applied(None, selected.problems, workspace).mended}
+    problems = [mended.get(problem.id, problem) for problem in selected.available]
     with workspace.records() as store:
-        stored = {} if options.again else _stored(selected, store, options.repeats)
-        waiting = [problem for problem in selected.available if problem.id not in stored]
+        stored = {} if options.again else _stored(problems, pipeline, store, options.repeats)
+        waiting = [problem for problem in problems if problem.id not in stored]
         made = run_controls(waiting, pipeline, store, workers=options.workers, repeats=options.repeats, report=report)
         stored |= {control.problem_id: control for control in made}
-    controls = tuple(stored[problem.id] for problem in selected.available if problem.id in stored)
+    controls = tuple(stored[problem.id] for problem in problems if problem.id in stored)
     return RepositoryCheckReport(
         benchmark=selected.problems.benchmark,
         sandbox=options.selection.sandbox,
         executed=len(waiting),
         controls=controls,
         unavailable=tuple(selected.unavailable.items()),
-        lost=tuple(problem.id for problem in selected.available if problem.id not in stored),
+        lost=tuple(problem.id for problem in problems if problem.id not in stored),
         exclusions=update_own_list(
             selected.problems.benchmark, [(control, flaw(control)) for control in controls], workspace
         ),
     )
 
 
-def _stored(selected: Selected, store: RecordStore, repeats: int) -> dict[str, RepositoryControls]:
+def _stored(
+    problems: Iterable[RepositoryProblem], pipeline: RepositoryPipeline, store: RecordStore, repeats: int
+) -> dict[str, RepositoryControls]:
     found = {}
-    for problem in selected.available:
-        control = stored_control(problem, selected, store)
+    for problem in problems:
+        control = stored_control(problem, pipeline, store)
         if control is not None and len(control.reference) >= repeats:
             found[problem.id] = control
     return found
 
 
-def stored_control(problem: RepositoryProblem, selected: Selected, store: RecordStore) -> RepositoryControls | None:
-    """The control runs of an instance in its environment here, if they were made."""
-    place = selected.setups[problem.id].place
-    return store.repository_controls(place.image.digest, place.sandbox.name, HARNESS_VERSION, problem.digest)
+def stored_control(
+    problem: RepositoryProblem, pipeline: RepositoryPipeline, store: RecordStore
+) -> RepositoryControls | None:
+    """The control runs of an instance in its environment here and within these limits, if they were made."""
+    return store.repository_controls(*pipeline.control_key(problem))
 
 
 def run_controls(
@@ -191,7 +197,9 @@ def _run_controls(
         for patch in (problem.reference_patch, "")
     ]
     runs: dict[str, list[tuple[RepositoryJob, RepositoryRecord]]] = {}
-    for done, pair in enumerate(run_in_threads(jobs, pipeline.run, workers), 1):
+    for done, pair in enumerate(run_in_threads(jobs, pipeline.run, workers, stop=pipeline.stop), 1):
+        if not pair[1].lost_reason:
+            store.put_repository(pair[1])  # the evidence behind what the summary says
         own = runs.setdefault(pair[0].problem.id, [])
         own.append(pair)
         report(done, len(jobs))
@@ -209,7 +217,7 @@ def _controls(
     return RepositoryControls(
         problem_id=job.problem.id,
         problem_digest=job.problem.digest,
-        environment=job.environment,
+        environment=pipeline.control_key(job.problem)[0],
         sandbox=job.sandbox,
         harness_version=HARNESS_VERSION,
         reference=tuple(summaries[True]),

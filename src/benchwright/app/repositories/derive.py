@@ -14,8 +14,10 @@ from benchwright.app.repositories.setups import setup_for
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.swebench.rows import to_problem, to_row
 from benchwright.core.errors import MachineError, UsageError
-from benchwright.core.repositories import RepositoryLimits, RepositoryProblem, Rules
+from benchwright.core.execution import ExitCause
+from benchwright.core.repositories import RepositoryLimits, RepositoryProblem, RepositoryRecord, Rules
 from benchwright.environments.repositories.changes import Change, read_change
+from benchwright.execution.repositories import TESTS as TESTS_STEP
 from benchwright.grading.repositories import RepositoryPipeline, Setup, run_in_threads
 from benchwright.judging.repository import tests_seen
 
@@ -176,12 +178,27 @@ def _run(
     ]
     before: list[dict[str, bool]] = []
     after: list[dict[str, bool]] = []
-    for done, (job, record) in enumerate(run_in_threads(jobs, pipeline.run, options.workers), 1):
+    for done, (job, record) in enumerate(run_in_threads(jobs, pipeline.run, options.workers, stop=pipeline.stop), 1):
         if record.lost_reason:
             raise MachineError(f"The sandbox kept breaking: {record.lost_reason}")
+        _refuse_broken_off(draft, record, with_change=bool(job.patch))
         (after if job.patch else before).append(tests_seen(record, setup.parser))
         progress(done, len(jobs))
     return before, after
+
+
+def _refuse_broken_off(draft: RepositoryProblem, record: RepositoryRecord, *, with_change: bool) -> None:
+    """A run that did not come to its own end says nothing of the tests that it did not reach."""
+    side = "with the change" if with_change else "before the change"
+    if not record.patch_applied:
+        raise UsageError(f"The change of {draft.id} does not apply to its own base: {record.patch_message}.")
+    step = record.step(TESTS_STEP)
+    if step is None or step.exit_cause not in (ExitCause.FINISHED, ExitCause.EXITED):
+        cause = step.exit_cause.value.replace("_", " ") if step else "a failed installation"
+        raise UsageError(
+            f"The tests of {draft.id} {side} were ended by {cause}, so nothing is known of those not reached; give "
+            f"more time with --timeout, or another specification."
+        )
 
 
 def _judged(

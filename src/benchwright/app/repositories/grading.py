@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import benchwright
-from benchwright.app.repositories.controls import run_controls, stored_control
 from benchwright.app.repositories.exclusions import applied, reasons
+from benchwright.app.repositories.patches import GradedPatch, PatchGrading, PatchProgress
 from benchwright.app.repositories.results import REPOSITORIES
 from benchwright.app.repositories.selection import Selection, environments_in_use
 from benchwright.app.repositories.setups import Selected, select
@@ -26,19 +26,14 @@ from benchwright.core.attempts import Attempt
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
 from benchwright.core.repositories import (
-    RepositoryControls,
-    RepositoryJob,
-    RepositoryProblem,
-    RepositoryRecord,
     Rules,
 )
 from benchwright.core.runs import ResultRow, Score
-from benchwright.core.verdicts import Outcome, Reason, Verdict
-from benchwright.execution.repositories import HARNESS_VERSION, TESTS
-from benchwright.grading.repositories import PreparedPatch, RepositoryPipeline, row_of, run_in_threads
-from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION, judge_no_patch, judge_unavailable
+from benchwright.core.verdicts import Reason
+from benchwright.execution.repositories import HARNESS_VERSION
+from benchwright.grading.repositories import PreparedPatch, RepositoryPipeline, row_of
+from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION, judge_no_patch
 from benchwright.store.folder import ResultsFolder
-from benchwright.store.records import RecordStore
 
 _SETTLED = frozenset({Reason.PATCH_REJECTED, Reason.EMPTY, Reason.NOT_A_PATCH, Reason.MISSING})
 
@@ -72,16 +67,6 @@ class PatchGradeOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PatchProgress:
-    """How far a grading is."""
-
-    done: int
-    total: int
-    what: str
-    """``patches`` or ``controls``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PatchGradeReport:
     """What a grading came to."""
 
@@ -102,6 +87,7 @@ class _Inputs:
     problems: RepositorySet
     patches: PatchFile
     selected: Selected
+    pipeline: RepositoryPipeline
     exclusions: Exclusions
     views: tuple[NamedSubset, ...]
     manifest: dict[str, Any]
@@ -129,20 +115,26 @@ def _grade_patches(
     with folder.locked(), workspace.records() as store:
         _refuse_foreign(folder, inputs)
         folder.write_manifest({**inputs.manifest, "status": "running", "started": _now()})
-        grading = _Grading(options, inputs, store, report)
-        rows = grading.rows()
-        uncontrolled = [p.id for p in inputs.problems.problems if p.id not in grading.controls]
+        grading = PatchGrading(
+            inputs.pipeline,
+            store,
+            unavailable=inputs.selected.unavailable,
+            workers=options.workers,
+            report=report,
+        )
+        graded, mended = _grade(options, inputs, grading)
+        rows = _in_order([*(item.row for item in graded), *_missing(inputs)], inputs.problems)
         summary = summarise_patches(
             rows,
             repositories={problem.id: problem.repo for problem in inputs.problems.problems},
-            views=grading.views(rows),
+            views=_views(inputs, rows, mended),
             excluded={item.problem.id: reasons(item) for item in inputs.exclusions.excluded},
             mended=[item.after.id for item in inputs.exclusions.mended],
-            uncontrolled=uncontrolled,
+            uncontrolled=[problem.id for problem in inputs.problems.problems if not grading.controlled(problem)],
         )
         folder.write_rows(rows)
         if options.official_files:
-            grading.write_official(folder.path, rows, str(inputs.manifest["model"]), str(inputs.manifest["run_id"]))
+            _write_official(folder.path, inputs, graded)
         wall = time.monotonic() - started
         manifest = {
             "status": "complete",
@@ -166,170 +158,65 @@ def _grade_patches(
     )
 
 
-class _Grading:
-    """The patches of one grading on their way to rows."""
+def _grade(
+    options: PatchGradeOptions, inputs: _Inputs, grading: PatchGrading
+) -> tuple[list[GradedPatch], list[GradedPatch]]:
+    """All attempts by the published rows, and those of mended instances by the mended ones too."""
+    mended = {item.after.id: item.after for item in inputs.exclusions.mended}
+    attempts = [(inputs.problems.problem(attempt.problem_id), attempt) for attempt in inputs.patches.attempts]
+    again = [(mended[problem.id], attempt) for problem, attempt in attempts if problem.id in mended]
+    control = options.controls is ControlMode.AUTO and options.rules is Rules.BENCHWRIGHT
+    graded = grading.grade([*attempts, *again], control=control)
+    return graded[: len(attempts)], graded[len(attempts) :]
 
-    def __init__(
-        self,
-        options: PatchGradeOptions,
-        inputs: _Inputs,
-        store: RecordStore,
-        report: Callable[[PatchProgress], None],
-    ) -> None:
-        self.executed = 0
-        self.reused = 0
-        self.controls: dict[str, RepositoryControls] = {}
-        self.records: dict[tuple[str, int], RepositoryRecord] = {}
-        self._lost: dict[str, RepositoryRecord] = {}
-        self._options = options
-        self._inputs = inputs
-        self._store = store
-        self._report = report
-        self._pipeline = RepositoryPipeline(
-            inputs.selected.setups, rules=options.rules, limits=options.selection.limits
-        )
-        for problem in inputs.selected.available:
-            control = stored_control(problem, inputs.selected, store)
-            if control is not None:
-                self.controls[problem.id] = control
 
-    def rows(self) -> list[ResultRow]:
-        prepared = [self._prepare(attempt) for attempt in self._inputs.patches.attempts]
-        self._run([item.job for item in prepared if item.job is not None])
-        for item in prepared:
-            if item.job is not None:
-                self.records[item.problem.id, item.attempt.sample] = self._record(item.job)
-        if self._options.controls is ControlMode.AUTO and self._options.rules is Rules.BENCHWRIGHT:
-            self._control(prepared)
-            prepared = self._dated(prepared)
-        rows = [self._row(item) for item in prepared]
-        rows += [self._missing(problem_id) for problem_id in self._inputs.patches.missing]
-        order = {problem.id: index for index, problem in enumerate(self._inputs.problems.problems)}
-        rows.sort(key=lambda row: (order[row.problem_id], row.sample))
-        return rows
-
-    def views(self, rows: Sequence[ResultRow]) -> dict[str, list[ResultRow]]:
-        """Rows by the name of a view; what is kept is judged by the mended test lists."""
-        exclusions = self._inputs.exclusions
-        found: dict[str, list[ResultRow]] = {}
-        if exclusions.excluded or exclusions.mended:
-            kept = exclusions.kept.by_id
-            found["kept"] = [self._under(kept[row.problem_id], row) for row in rows if row.problem_id in kept]
-        for view in self._inputs.views:
-            chosen = view.of(self._inputs.problems).by_id
-            found[view.name] = [row for row in rows if row.problem_id in chosen]
-        return found
-
-    def write_official(self, folder: Path, rows: Sequence[ResultRow], model: str, run_id: str) -> None:
-        """Write the official harness's files on the first sample of each instance."""
-        instances = []
-        for row in rows:
-            if row.verdict.reason is Reason.MISSING or row.sample:
-                continue
-            problem = self._inputs.problems.problem(row.problem_id)
-            instances.append(OfficialInstance(problem=problem, status=status_of(row.verdict), passed=self._passed(row)))
-        write_official_files(
-            folder,
-            model=model or "unnamed",
-            run_id=run_id,
-            problem_ids=self._inputs.problems.by_id,
-            instances=instances,
-            attempts=self._inputs.patches.attempts,
-        )
-
-    def _passed(self, row: ResultRow) -> frozenset[str] | None:
-        record = self.records.get((row.problem_id, row.sample))
-        if record is None or record.step(TESTS) is None:
-            return None
-        problem = self._inputs.problems.problem(row.problem_id)
-        return self._pipeline.passed(problem, record, self.controls.get(problem.id))
-
-    def _under(self, problem: RepositoryProblem, row: ResultRow) -> ResultRow:
-        """A row judged by other test lists of the same instance."""
-        record = self.records.get((row.problem_id, row.sample))
-        if record is None or problem == self._inputs.problems.problem(row.problem_id):
-            return row
-        verdict = self._pipeline.judge(problem, record, self.controls.get(problem.id))
-        return dataclasses.replace(row, verdict=verdict)
-
-    def _prepare(self, attempt: Attempt) -> PreparedPatch:
-        problem = self._inputs.problems.problem(attempt.problem_id)
-        why = self._inputs.selected.unavailable.get(problem.id)
-        if why is not None:
-            verdict = judge_unavailable(problem, why)
-            return PreparedPatch(problem=problem, attempt=attempt, job=None, answer=None, verdict=verdict)
-        control = self.controls.get(problem.id)
-        return self._pipeline.prepare(problem, attempt, date=control.date if control else "")
-
-    def _dated(self, prepared: Sequence[PreparedPatch]) -> list[PreparedPatch]:
-        """The same attempts, those run again whose control runs have shown that their tests need another day."""
-        after = [self._prepare(item.attempt) if item.job is not None else item for item in prepared]
-        changed = [new for new, old in zip(after, prepared, strict=True) if new.job != old.job]
-        self._run([item.job for item in changed if item.job is not None])
-        for item in changed:
-            if item.job is not None:
-                self.records[item.problem.id, item.attempt.sample] = self._record(item.job)
-        return after
-
-    def _run(self, jobs: Sequence[RepositoryJob]) -> None:
-        distinct = {job.digest: job for job in jobs}
-        waiting = []
-        for digest, job in distinct.items():
-            if self._store.get_repository(digest) is None:
-                waiting.append(job)
-        reused = len(distinct) - len(waiting)
-        self.reused += reused
-        self._report(PatchProgress(done=reused, total=len(distinct), what="patches"))
-        for done, (job, record) in enumerate(
-            run_in_threads(waiting, self._pipeline.run, self._options.workers), reused + 1
-        ):
-            self.executed += 1
-            if record.lost_reason:
-                self._lost[job.digest] = record
-            else:
-                self._store.put_repository(record)
-            self._report(PatchProgress(done=done, total=len(distinct), what="patches"))
-
-    def _record(self, job: RepositoryJob) -> RepositoryRecord:
-        record = self._lost.get(job.digest) or self._store.get_repository(job.digest)
-        assert record is not None, f"job {job.digest} has no record after the run"
-        return record
-
-    def _control(self, prepared: Sequence[PreparedPatch]) -> None:
-        """Make the control runs that tell whose fault it is that a patch did not resolve its issue."""
-        doubtful = {}
-        for item in prepared:
-            if item.job is None or item.problem.id in self.controls:
-                continue
-            verdict = self._verdict(item)
-            if verdict.outcome is not Outcome.PASSED and verdict.reason not in _SETTLED:
-                doubtful[item.problem.id] = item.problem
-        made = run_controls(
-            list(doubtful.values()),
-            self._pipeline,
-            self._store,
-            workers=self._options.workers,
-            repeats=1,
-            report=lambda done, total: self._report(PatchProgress(done=done, total=total, what="controls")),
-        )
-        self.controls |= {control.problem_id: control for control in made}
-
-    def _verdict(self, item: PreparedPatch) -> Verdict:
-        if item.verdict is not None:
-            return item.verdict
-        record = self.records[item.problem.id, item.attempt.sample]
-        return self._pipeline.judge(item.problem, record, self.controls.get(item.problem.id))
-
-    def _row(self, item: PreparedPatch) -> ResultRow:
-        return row_of(item, self._verdict(item), self.records.get((item.problem.id, item.attempt.sample)))
-
-    def _missing(self, problem_id: str) -> ResultRow:
-        problem = self._inputs.problems.problem(problem_id)
+def _missing(inputs: _Inputs) -> list[ResultRow]:
+    rows = []
+    for problem_id in inputs.patches.missing:
+        problem = inputs.problems.problem(problem_id)
         answer = NoAnswer(reason=Reason.MISSING, detail="the file has no prediction for this instance")
         attempt = Attempt(problem_id=problem_id, sample=0, solution=None)
         verdict = judge_no_patch(answer, problem)
         item = PreparedPatch(problem=problem, attempt=attempt, job=None, answer=None, verdict=verdict)
-        return row_of(item, verdict, None)
+        rows.append(row_of(item, verdict, None))
+    return rows
+
+
+def _in_order(rows: Sequence[ResultRow], problems: RepositorySet) -> list[ResultRow]:
+    order = {problem.id: index for index, problem in enumerate(problems.problems)}
+    return sorted(rows, key=lambda row: (order[row.problem_id], row.sample))
+
+
+def _views(inputs: _Inputs, rows: Sequence[ResultRow], mended: Sequence[GradedPatch]) -> dict[str, list[ResultRow]]:
+    """Rows by the name of a view; what is kept is judged by the mended test lists."""
+    exclusions = inputs.exclusions
+    instead = {(item.row.problem_id, item.row.sample): item.row for item in mended}
+    found: dict[str, list[ResultRow]] = {}
+    if exclusions.lists:
+        kept = exclusions.kept.by_id
+        found["kept"] = [instead.get((r.problem_id, r.sample), r) for r in rows if r.problem_id in kept]
+    for view in inputs.views:
+        chosen = view.of(inputs.problems).by_id
+        found[view.name] = [row for row in rows if row.problem_id in chosen]
+    return found
+
+
+def _write_official(folder: Path, inputs: _Inputs, graded: Sequence[GradedPatch]) -> None:
+    """Write the official harness's files on the first sample of each instance."""
+    first = [item for item in graded if item.row.sample == 0]
+    write_official_files(
+        folder,
+        model=str(inputs.manifest["model"]) or "unnamed",
+        run_id=str(inputs.manifest["run_id"]),
+        problem_ids=inputs.problems.by_id,
+        instances=[
+            OfficialInstance(
+                problem=item.problem, status=status_of(item.row.verdict), passed=item.passed, failed=item.failed
+            )
+            for item in first
+        ],
+        attempts=[attempt for attempt in inputs.patches.attempts if attempt.sample == 0],
+    )
 
 
 def _read(options: PatchGradeOptions, workspace: Workspace) -> _Inputs:
@@ -341,13 +228,15 @@ def _read(options: PatchGradeOptions, workspace: Workspace) -> _Inputs:
     exclusions = applied(options.exclude, problems, workspace)
     views = tuple(read_subset(path) for path in options.views)
     _check_views(views, problems)
+    pipeline = RepositoryPipeline(selected.setups, rules=options.rules, limits=selection.limits)
     return _Inputs(
         problems=problems,
         patches=patches,
         selected=selected,
+        pipeline=pipeline,
         exclusions=exclusions,
         views=views,
-        manifest=_manifest(options, problems, patches, selected, exclusions, views),
+        manifest=_manifest(options, problems, patches, selected, pipeline, exclusions, views),
     )
 
 
@@ -379,6 +268,7 @@ def _manifest(
     problems: RepositorySet,
     patches: PatchFile,
     selected: Selected,
+    pipeline: RepositoryPipeline,
     exclusions: Exclusions,
     views: Sequence[NamedSubset],
 ) -> dict[str, Any]:
@@ -398,7 +288,7 @@ def _manifest(
         "sandbox": options.selection.sandbox,
         "environment": options.selection.images or "layers",
         "environment_digest": digest_of(
-            {problem: setup.place.image.digest for problem, setup in sorted(selected.setups.items())}
+            {problem: setup.environment for problem, setup in sorted(selected.setups.items())}
         ),
         "limits": dataclasses.asdict(limits),
         "exclusion_lists": [list(entry) for entry in exclusions.lists],
@@ -414,6 +304,8 @@ def _manifest(
         "data_pinned": problems.pinned,
         "samples_name": patches.name,
         "ignored_predictions": list(patches.ignored),
+        "exclusion_ids_absent": list(exclusions.absent),
+        "already_mended": list(exclusions.already_mended),
         "view_ids": {view.name: sorted(view.of(problems).by_id) for view in views},
         "mends": {
             item.after.id: {
@@ -425,7 +317,7 @@ def _manifest(
         "instances": {
             problem.id: {
                 "problem_digest": problem.digest,
-                "environment": selected.setups[problem.id].place.image.digest,
+                "environment": pipeline.control_key(problem)[0],
                 "parser": selected.setups[problem.id].parser,
             }
             for problem in selected.available

@@ -10,7 +10,6 @@ from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, named_few
 from benchwright.core.errors import UsageError
 from benchwright.core.repositories import RepositoryProblem, RepositoryRecord, Rules
 from benchwright.core.runs import ResultRow
-from benchwright.execution.repositories import HARNESS_VERSION
 from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION, judge, judge_official
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.records import RecordStore
@@ -96,7 +95,7 @@ def _judged(
     if manifest["rules"] == Rules.OFFICIAL:
         return dataclasses.replace(row, verdict=judge_official(problem, record, entry["parser"]))
     controls = store.repository_controls(
-        entry["environment"], manifest["sandbox"], HARNESS_VERSION, entry["problem_digest"]
+        entry["environment"], manifest["sandbox"], manifest["harness_version"], entry["problem_digest"]
     )
     verdict = judge(problem, record, parser=entry["parser"], controls=controls)
     return dataclasses.replace(row, verdict=verdict)

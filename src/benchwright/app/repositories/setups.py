@@ -9,6 +9,7 @@ from benchwright.app.repositories.places import Places, places_of
 from benchwright.app.repositories.selection import Selection, environments_of
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.repositories import RepositorySet, named_few
+from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
 from benchwright.core.repositories import RepositoryProblem
 from benchwright.environments.repositories.instances import RepositoryEnvironments, offline_environ
@@ -119,6 +120,7 @@ def setup_of(problem: RepositoryProblem, spec: RepositorySpec, place: Place, *, 
         needs_install=functools.partial(needs_reinstall, spec),
         environ=dict(spec.environ) if pulled else offline_environ(spec),
         project_modules=frozenset(spec.project_modules),
+        spec_digest=digest_of({"spec": spec.digest, "deviations": list(spec.deviations)}),
         official_script=official_script(
             base_commit=problem.base_commit,
             test_patch=problem.test_patch,

@@ -26,7 +26,14 @@ class View:
     faults: int
     """How many of them have no scored row, and are not in the estimate."""
     estimate: Estimate | None
-    """None when nothing in it is scored."""
+    """Over the scored instances; None when there is none."""
+    resolved: int
+    """Instances with a patch that resolved them."""
+
+    @property
+    def share(self) -> float:
+        """Resolved instances of all, faults counted as unresolved: what the official harness reports."""
+        return self.resolved / self.instances if self.instances else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +65,10 @@ class RepositorySummary:
 
     @property
     def difference(self) -> float | None:
-        """Score on the kept instances minus the score on all."""
-        named = {view.name: view.estimate for view in self.views}
+        """Share resolved of the kept instances minus that of all, faults counted as unresolved in both."""
+        named = {view.name: view for view in self.views}
         full, kept = named.get("all"), named.get("kept")
-        return None if full is None or kept is None else kept.value - full.value
+        return None if full is None or kept is None else kept.share - full.share
 
     def to_plain(self) -> dict[str, Any]:
         """The summary as part of ``bw grade --json``."""
@@ -71,7 +78,15 @@ class RepositorySummary:
             "solved": self.solved,
             "faults": len(self.faults),
             "estimates": {_metric(view): _estimate(view.estimate) for view in self.views if view.estimate},
-            "views": {view.name: {"instances": view.instances, "faults": view.faults} for view in self.views},
+            "views": {
+                view.name: {
+                    "instances": view.instances,
+                    "faults": view.faults,
+                    "resolved": view.resolved,
+                    "share": view.share,
+                }
+                for view in self.views
+            },
             "kept_minus_all": self.difference,
             "excluded": {instance: list(reasons) for instance, reasons in self.excluded},
             "mended": list(self.mended),
@@ -149,6 +164,7 @@ def _view(name: str, rows: Sequence[ResultRow]) -> View:
         instances=len(present),
         faults=len(present) - len(counts),
         estimate=estimates[0] if estimates else None,
+        resolved=len({row.problem_id for row in rows if row.verdict.outcome is Outcome.PASSED}),
     )
 
 

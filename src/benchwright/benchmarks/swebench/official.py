@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, assert_never
 
-from benchwright.benchmarks.swebench.files import write_text
 from benchwright.benchmarks.swebench.predictions import prediction_rows
+from benchwright.benchmarks.writing import write_text
 from benchwright.core.attempts import Attempt
 from benchwright.core.errors import UsageError
 from benchwright.core.repositories import RepositoryProblem
@@ -60,6 +60,8 @@ class OfficialInstance:
     status: OfficialStatus
     passed: frozenset[str] | None
     """Required tests that passed, in the log's spelling; None when no test results were found."""
+    failed: frozenset[str] | None = None
+    """Those that failed; None means all the others.  Officially a skipped test is neither."""
 
 
 def run_report(problem_ids: Iterable[str], statuses: Mapping[str, OfficialStatus]) -> dict[str, Any]:
@@ -113,18 +115,18 @@ def instance_report(instance: OfficialInstance) -> dict[str, Any]:
     }
     if instance.passed is not None:
         report["tests_status"] = {
-            "FAIL_TO_PASS": _split(instance.problem.fail_to_pass, instance.passed),
-            "PASS_TO_PASS": _split(instance.problem.pass_to_pass, instance.passed),
-            "FAIL_TO_FAIL": _split((), instance.passed),
-            "PASS_TO_FAIL": _split((), instance.passed),
+            "FAIL_TO_PASS": _split(instance.problem.fail_to_pass, instance.passed, instance.failed),
+            "PASS_TO_PASS": _split(instance.problem.pass_to_pass, instance.passed, instance.failed),
+            "FAIL_TO_FAIL": _split((), instance.passed, None),
+            "PASS_TO_FAIL": _split((), instance.passed, None),
         }
     return {instance.problem.id: report}
 
 
-def _split(tests: Sequence[str], passed: Collection[str]) -> dict[str, list[str]]:
+def _split(tests: Sequence[str], passed: Collection[str], failed: Collection[str] | None) -> dict[str, list[str]]:
     return {
         "success": [test for test in tests if test in passed],
-        "failure": [test for test in tests if test not in passed],
+        "failure": [test for test in tests if (test not in passed if failed is None else test in failed)],
     }
 
 
