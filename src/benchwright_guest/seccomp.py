@@ -1,4 +1,4 @@
-"""A denylist of system calls that no answer needs, as a classic BPF program.
+"""Denylists of system calls, as classic BPF programs: the one of answers, and what others are made of.
 
 Namespaces and the lack of capabilities already forbid most of this; the filter takes away the kernel surface
 itself (new user namespaces, io_uring, bpf, ptrace).  Refused calls fail with EPERM, as they would for a process
@@ -20,7 +20,7 @@ _FAMILIES = (1, 2, 10, 16)
 """Unix, IPv4, IPv6, netlink.  Others, above all ``AF_VSOCK``, are not kept apart by network namespaces."""
 
 # name: (x86_64, aarch64); numbers from the kernel's syscall tables
-_DENIED = {
+_NUMBERS = {
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
     "process_madvise": (440, 440), "pidfd_getfd": (438, 438),
     "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
@@ -36,7 +36,28 @@ _DENIED = {
     "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89), "quotactl": (179, 60),
     "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171), "syslog": (103, 116),
     "lookup_dcookie": (212, 18), "vhangup": (153, 58), "mbind": (237, 235), "migrate_pages": (256, 238),
+    "fanotify_init": (300, 262), "clock_adjtime": (305, 266), "quotactl_fd": (443, 443), "nfsservctl": (180, 42),
+    "set_mempolicy": (238, 237), "move_pages": (279, 239), "open_tree_attr": (467, 467),
 }  # fmt: skip
+
+DENIED_TO_ANSWERS = (
+    "ptrace", "process_vm_readv", "process_vm_writev", "kcmp",
+    "process_madvise", "pidfd_getfd",
+    "mount", "umount2", "pivot_root", "chroot",
+    "open_tree", "move_mount", "fsopen", "fsconfig",
+    "fsmount", "fspick", "mount_setattr",
+    "unshare", "setns",
+    "add_key", "request_key", "keyctl",
+    "bpf", "perf_event_open", "userfaultfd",
+    "io_uring_setup", "io_uring_enter", "io_uring_register",
+    "name_to_handle_at", "open_by_handle_at",
+    "init_module", "finit_module", "delete_module",
+    "kexec_load", "kexec_file_load", "reboot",
+    "swapon", "swapoff", "acct", "quotactl",
+    "settimeofday", "clock_settime", "adjtimex", "syslog",
+    "lookup_dcookie", "vhangup", "mbind", "migrate_pages",
+)  # fmt: skip
+"""What no answer needs."""
 
 _LD_ABS, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
@@ -47,8 +68,12 @@ def _instruction(code, value, if_true=0, if_false=0):
     return struct.pack("<HBBI", code, if_true, if_false, value)
 
 
-def program(machine):
-    """The filter for a machine as packed ``struct sock_filter``s; None where we have no table."""
+def program(machine, denied=DENIED_TO_ANSWERS, dumpable_fixed=True):
+    """A filter for a machine as packed ``struct sock_filter``s; None where we have no table.
+
+    Besides the calls denied, it refuses new namespaces and sockets of families that network namespaces do not keep
+    apart, and with ``dumpable_fixed`` the call by which a process lets others look into it (``PR_SET_DUMPABLE``).
+    """
     if machine not in _AUDIT_ARCH:
         return None
     column = 0 if machine == "x86_64" else 1
@@ -61,14 +86,18 @@ def program(machine):
     if machine == "x86_64":  # the x32 numbers would pass by the table
         body += [_instruction(_JGE, 0x40000000, 0, 1), _instruction(_RET, _ERRNO | _ENOSYS)]
     body += [_instruction(_JEQ, _CLONE3, 0, 1), _instruction(_RET, _ERRNO | _ENOSYS)]
-    for numbers in _DENIED.values():
-        body += [_instruction(_JEQ, numbers[column], 0, 1), _instruction(_RET, _ERRNO | _EPERM)]
-    body += socket_families(machine)
+    for name in denied:
+        body += [_instruction(_JEQ, _NUMBERS[name][column], 0, 1), _instruction(_RET, _ERRNO | _EPERM)]
+    body += _socket_families(machine)
+    if dumpable_fixed:
+        body += [
+            _instruction(_JEQ, _PRCTL[machine], 0, 3),
+            _instruction(_LD_ABS, _OFFSET_ARGUMENT),
+            _instruction(_JEQ, kernel.PR_SET_DUMPABLE, 0, 5),  # else allowed
+            _instruction(_RET, _ERRNO | _EPERM),
+        ]
+    # No new namespaces by clone, whose first argument is flags (clone3, whose flags cannot be seen, does not exist).
     body += [
-        _instruction(_JEQ, _PRCTL[machine], 0, 3),
-        _instruction(_LD_ABS, _OFFSET_ARGUMENT),
-        _instruction(_JEQ, kernel.PR_SET_DUMPABLE, 0, 5),  # else allowed
-        _instruction(_RET, _ERRNO | _EPERM),
         _instruction(_JEQ, _CLONE[machine], 0, 3),
         _instruction(_LD_ABS, _OFFSET_ARGUMENT),
         _instruction(_JSET, kernel.NEW_NAMESPACES, 0, 1),
@@ -78,7 +107,7 @@ def program(machine):
     return b"".join(body)
 
 
-def socket_families(machine):
+def _socket_families(machine):
     """Instructions that let only sockets of `_FAMILIES` be made; other calls, whose number is loaded, fall through."""
     socket, pair = _SOCKET[machine]
     block = [

@@ -306,23 +306,6 @@ def test_what_runs_is_told_to_stop() -> None:
     assert told.is_set()
 
 
-def test_what_was_completed_together_with_a_failure_is_not_lost() -> None:
-    """It comes first."""
-    both = threading.Barrier(2)
-
-    def run(job: RepositoryJob) -> RepositoryRecord:
-        both.wait(60)
-        if job.patch.endswith("1"):
-            raise MachineError("the disk is full")
-        return record(job_digest=job.digest)
-
-    found = []
-    with pytest.raises(MachineError, match="the disk is full"):
-        for job, _ in run_in_threads(jobs(2), run, 3):
-            found.append(job.patch[-1])
-    assert found == ["0"]
-
-
 def test_a_stopped_pipeline_runs_nothing() -> None:
     """Neither what waits, nor another attempt, nor a twin."""
     stopped = pipeline()

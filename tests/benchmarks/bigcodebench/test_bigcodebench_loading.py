@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from benchwright.benchmarks.bigcodebench import loading
 from benchwright.benchmarks.bigcodebench.loading import load
 from benchwright.benchmarks.bigcodebench.pins import Pin, Pins, hard_ids, read_pins
 from benchwright.benchmarks.bigcodebench.rows import digest_of_problems, read_problems
-from benchwright.core.errors import MachineError, UnknownNameError, UsageError
+from benchwright.core.errors import UnknownNameError, UsageError
 
 MakeRow = Callable[..., dict[str, Any]]
 WriteLines = Callable[..., Path]
@@ -145,29 +143,12 @@ def test_unknown_subsets_and_versions_name_what_there_is() -> None:
         load(version="v0.1.5")
 
 
-class FakeHub:
-    """Stands in for huggingface_hub: gives one file, or fails, and remembers what was asked."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, path: Path | None) -> None:
-        self.path = path
-        self.asked: dict[str, Any] = {}
-        hub = types.ModuleType("huggingface_hub")
-        vars(hub).update(hf_hub_download=self.download)
-        monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
-
-    def download(self, repository: str, file: str, **options: Any) -> str:
-        self.asked = {"repository": repository, "file": file, **options}
-        if self.path is None:
-            raise FileNotFoundError("no connection\nand a long explanation")
-        return str(self.path)
-
-
 def test_published_data_comes_from_the_pinned_revision(
-    hard_file: Path, pinned: Callable[..., Pins], monkeypatch: pytest.MonkeyPatch
+    hard_file: Path, pinned: Callable[..., Pins], fake_hub: Callable[..., Any]
 ) -> None:
     """Without a file the hub is asked for the version's file at the pinned commit; its bytes are checked."""
     pins = pinned(pin("v0.1.4", "hard", file=read_problems(hard_file).file_sha256))
-    hub = FakeHub(monkeypatch, hard_file)
+    hub = fake_hub(hard_file)
     problems = load(subset="hard")
     assert hub.asked == {
         "repository": "bigcode/bigcodebench-hard",
@@ -180,34 +161,20 @@ def test_published_data_comes_from_the_pinned_revision(
 
 
 def test_published_data_that_changed_is_refused(
-    hard_file: Path, pinned: Callable[..., Pins], monkeypatch: pytest.MonkeyPatch
+    hard_file: Path, pinned: Callable[..., Pins], fake_hub: Callable[..., Any]
 ) -> None:
     """A download whose bytes are not the pinned ones is not used."""
     pinned(pin("v0.1.4", "hard", file="b" * 64))
-    FakeHub(monkeypatch, hard_file)
+    fake_hub(hard_file)
     with pytest.raises(UsageError, match=f"expected {'b' * 64}"):
         load(subset="hard")
 
 
 def test_published_data_that_is_not_whole_is_refused(
-    hard_file: Path, pinned: Callable[..., Pins], monkeypatch: pytest.MonkeyPatch
+    hard_file: Path, pinned: Callable[..., Pins], fake_hub: Callable[..., Any]
 ) -> None:
     """A full data set of 148 rows is an error, not a smaller benchmark."""
     pinned()
-    FakeHub(monkeypatch, hard_file)
+    fake_hub(hard_file)
     with pytest.raises(UsageError, match="holds 148 tasks; expected 1140"):
         load(version="v0.1.3")
-
-
-def test_without_a_connection_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Data that cannot be fetched is the machine's fault, and a local file is the way out."""
-    FakeHub(monkeypatch, None)
-    with pytest.raises(MachineError, match=r"v0\.1\.4.* cannot be fetched \(no connection\); give a local copy"):
-        load()
-
-
-def test_without_the_client_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where huggingface_hub is not installed the message says what to install."""
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(UsageError, match=r"pip install 'huggingface_hub"):
-        load()

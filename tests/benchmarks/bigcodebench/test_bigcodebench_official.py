@@ -3,7 +3,6 @@
 import dataclasses
 import gzip
 import json
-import os
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -141,23 +140,6 @@ def test_what_is_written_can_be_read_back(three_problems: ProblemSet, tmp_path: 
     packed = tmp_path / "packed.json.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert read_official_verdicts(packed) == expected
-
-
-def test_a_failed_write_leaves_the_old_file_and_no_scraps(
-    three_problems: ProblemSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When the disk is full the file that was there stays whole."""
-    old = write_official_files(tmp_path, "s", results(result(ONE, 0, PASSED)), three_problems).paths[0]
-    before = old.read_bytes()
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(MachineError, match=r"s_eval_results\.json cannot be written: No space left"):
-        write_official_files(tmp_path, "s", results(result(ONE, 0, FAILED)), three_problems)
-    assert old.read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_an_unwritable_folder_is_named(three_problems: ProblemSet, tmp_path: Path) -> None:

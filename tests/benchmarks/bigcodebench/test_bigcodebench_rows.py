@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,24 +131,6 @@ def test_a_bad_row_of_a_parquet_file_is_named_by_its_number(row: MakeRow, tmp_pa
         read_problems(path)
 
 
-def test_a_damaged_parquet_file_is_a_usage_error(tmp_path: Path) -> None:
-    """A file that only begins like Parquet is refused, not shown as a stack of library errors."""
-    pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
-    path = tmp_path / "data.parquet"
-    path.write_bytes(b"PAR1 and then something else")
-    with pytest.raises(UsageError, match="not a readable Parquet file"):
-        read_problems(path)
-
-
-def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where pyarrow is not installed the message says what to install."""
-    path = tmp_path / "data.parquet"
-    path.write_bytes(b"PAR1")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UsageError, match=r"pip install 'pyarrow"):
-        read_problems(path)
-
-
 @pytest.mark.parametrize("content", [b"", b"\n\n"])
 def test_a_file_without_rows_is_refused(tmp_path: Path, content: bytes) -> None:
     """An empty data file is no benchmark of zero tasks."""
@@ -168,5 +149,5 @@ def test_data_that_is_not_utf8_is_refused(row: MakeRow, write_lines: WriteLines)
 
 def test_an_absent_file_is_a_usage_error(tmp_path: Path) -> None:
     """A path that does not exist is named."""
-    with pytest.raises(UsageError, match=r"nowhere\.jsonl cannot be read: No such file"):
+    with pytest.raises(UsageError, match=r"There is no file .*nowhere\.jsonl"):
         read_problems(tmp_path / "nowhere.jsonl")

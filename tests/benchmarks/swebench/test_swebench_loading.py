@@ -3,8 +3,6 @@
 import gzip
 import hashlib
 import json
-import sys
-import types
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +15,7 @@ from benchwright.benchmarks.swebench import files, loading
 from benchwright.benchmarks.swebench.loading import load
 from benchwright.benchmarks.swebench.pins import Pin, Pins, read_pins
 from benchwright.benchmarks.swebench.subsets import DIFFICULTIES, read_subset
-from benchwright.core.errors import MachineError, UnknownNameError, UsageError
+from benchwright.core.errors import UnknownNameError, UsageError
 
 MakeRow = Callable[..., dict[str, Any]]
 Write = Callable[..., Path]
@@ -220,23 +218,6 @@ def test_the_shipped_pins_are_well_formed() -> None:
     }
 
 
-class FakeHub:
-    """Stands in for huggingface_hub: gives one file, or fails, and remembers what was asked."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, path: Path | None) -> None:
-        self.path = path
-        self.asked: dict[str, Any] = {}
-        hub = types.ModuleType("huggingface_hub")
-        vars(hub).update(hf_hub_download=self.download)
-        monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
-
-    def download(self, repository: str, file: str, **options: Any) -> str:
-        self.asked = {"repository": repository, "file": file, **options}
-        if self.path is None:
-            raise FileNotFoundError("no connection\nand a long explanation")
-        return str(self.path)
-
-
 @pytest.fixture
 def pinned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pin]:
     """Makes the package know one version of SWE-bench Lite."""
@@ -259,12 +240,12 @@ def pinned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pin]:
 
 
 def test_published_data_comes_from_the_pinned_revision(
-    rows: list[dict[str, Any]], write: Write, pinned: Callable[..., Pin], monkeypatch: pytest.MonkeyPatch
+    rows: list[dict[str, Any]], write: Write, pinned: Callable[..., Pin], fake_hub: Callable[..., Any]
 ) -> None:
     """Without a file the hub is asked for the file at the pinned commit; its bytes are checked."""
     path = write("rows.jsonl", rows)
     pinned(rows=2, file=hashlib.sha256(path.read_bytes()).hexdigest())
-    hub = FakeHub(monkeypatch, path)
+    hub = fake_hub(path)
     problems = load("swebench-lite")
     assert hub.asked == {
         "repository": "some/where",
@@ -294,10 +275,10 @@ def test_a_claim_about_a_local_file_is_checked(
 
 
 def test_published_data_that_is_not_as_pinned_is_refused(
-    rows: list[dict[str, Any]], write: Write, pinned: Callable[..., Pin], monkeypatch: pytest.MonkeyPatch
+    rows: list[dict[str, Any]], write: Write, pinned: Callable[..., Pin], fake_hub: Callable[..., Any]
 ) -> None:
     """Other bytes and another number of rows are errors, not another benchmark."""
-    FakeHub(monkeypatch, write("rows.jsonl", rows))
+    fake_hub(write("rows.jsonl", rows))
     pinned(rows=2, file="d" * 64)
     with pytest.raises(UsageError, match=f"expected {'d' * 64}"):
         load("swebench-lite")
@@ -306,16 +287,6 @@ def test_published_data_that_is_not_as_pinned_is_refused(
         load("swebench-lite")
     pinned(rows=2, file=None)
     assert not load("swebench-lite").pinned
-
-
-def test_what_cannot_be_fetched_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a connection it is the machine's fault, without the client the user's; a local file helps in both."""
-    FakeHub(monkeypatch, None)
-    with pytest.raises(MachineError, match=r"SWE-bench_Lite@6ec7bb8.* cannot be fetched \(no connection\); give a"):
-        load("swebench-lite")
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(UsageError, match=r"pip install 'huggingface_hub"):
-        load("swebench-lite")
 
 
 def test_all_500_statements_load(real_data: Path) -> None:

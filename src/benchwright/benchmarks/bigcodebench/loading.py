@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchwright.benchmarks.base import ProblemSet
-from benchwright.benchmarks.bigcodebench import hub
 from benchwright.benchmarks.bigcodebench.pins import Pin, Pins, hard_ids, read_pins
 from benchwright.benchmarks.bigcodebench.rows import RowFile, digest_of_problems, read_problems
 from benchwright.core.errors import UnknownNameError, UsageError
@@ -33,8 +32,9 @@ def load(*, subset: str | None = None, version: str | None = None, path: Path | 
 
 
 def _published(version: str, *, subset: str, pins: Pins) -> ProblemSet:
-    source = hub.source_name(pins, version=version, subset=subset)
-    file = read_problems(hub.fetch(pins, version=version, subset=subset))
+    published = pins.published(version, subset)
+    source = published.source
+    file = read_problems(published.fetch())
     pin = pins.of(version, subset)
     if pin is not None and pin.file is not None and pin.file != file.file_sha256:
         raise UsageError(f"{source} has SHA-256 {file.file_sha256}; expected {pin.file}.")

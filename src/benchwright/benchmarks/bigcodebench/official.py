@@ -1,17 +1,15 @@
 """The official result files: written for the official analysis scripts, and read for comparison."""
 
-import contextlib
 import gzip
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, assert_never
 
 from benchwright.benchmarks.base import OfficialFiles, OfficialResults, ProblemSet, SampleKey
-from benchwright.core.errors import MachineError, UsageError
+from benchwright.benchmarks.writing import write_pieces
+from benchwright.core.errors import UsageError
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 
@@ -120,22 +118,5 @@ def _details(row: ResultRow, status: str, messages: Mapping[str, str]) -> dict[s
 
 
 def _write_json(path: Path, document: object) -> None:
-    """Write through a file beside it, so that a reader never sees half and a full disk leaves the old one."""
-    temporary: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            temporary = file.name
-            # ASCII escapes: answers may hold lone surrogates, which UTF-8 cannot carry.
-            json.dump(document, file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink(missing_ok=True)
-        raise MachineError(f"{path} cannot be written: {error.strerror or error}.") from error
+    # ASCII escapes: answers may hold lone surrogates, which UTF-8 cannot carry.
+    write_pieces(path, json.JSONEncoder(indent=2).iterencode(document))

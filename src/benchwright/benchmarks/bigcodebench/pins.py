@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
+from benchwright.benchmarks.hub import HubFile
 from benchwright.core.errors import UnknownNameError
 
 _PACKAGE = "benchwright.benchmarks.bigcodebench"
@@ -52,6 +53,12 @@ class Pins:
         """Raise `UnknownNameError` unless the version was published."""
         if version not in self.versions:
             raise UnknownNameError("version of bigcodebench", version, self.versions)
+
+    def published(self, version: str, subset: str) -> HubFile:
+        """Where a version's subset is."""
+        repository = self.repositories[subset]
+        path = self.file_pattern.format(version=version)
+        return HubFile(repository=repository.name, revision=repository.revision, path=path)
 
     def of(self, version: str, subset: str) -> Pin | None:
         """The pin of a version's subset."""

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchwright.benchmarks.jsonl import Hasher, read_json_lines, type_name
+from benchwright.benchmarks.tables import is_parquet, read_parquet_rows
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
 from benchwright.core.problems import FunctionProblem
-
-_PARQUET_MAGIC = b"PAR1"
 
 _TEXT_FIELDS = (
     "task_id",
@@ -43,7 +42,7 @@ def read_problems(path: Path, *, benchmark: str = "bigcodebench") -> RowFile:
     for an id that occurs twice.
     """
     hasher = hashlib.sha256()
-    rows = _parquet_rows(path, hasher) if _is_parquet(path) else _json_rows(path, hasher)
+    rows = read_parquet_rows(path, hasher) if is_parquet(path) else _json_rows(path, hasher)
     problems = problems_of(rows, benchmark=benchmark)
     if not problems:
         raise UsageError(f"{path} holds no rows; expected the benchmark's tasks, one per line.")
@@ -142,28 +141,3 @@ def _json_rows(path: Path, hasher: Hasher) -> Iterator[tuple[str, Mapping[str, A
         if line.undecodable is not None:
             raise UsageError(f"{where}: byte {line.undecodable} is not UTF-8.")
         yield where, line.value
-
-
-def _is_parquet(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(4) == _PARQUET_MAGIC
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
-
-
-def _parquet_rows(path: Path, hasher: Hasher) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise UsageError(f"Reading {path} needs pyarrow; install it with: pip install 'pyarrow>=14'.") from error
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            hasher.update(chunk)
-    try:
-        rows = pyarrow.parquet.read_table(path).to_pylist()
-    except (pyarrow.ArrowException, OSError) as error:
-        raise UsageError(f"{path} is not a readable Parquet file: {error}") from error
-    for number, row in enumerate(rows, 1):
-        yield f"{path}, row {number}", row

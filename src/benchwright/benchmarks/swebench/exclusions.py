@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from benchwright.benchmarks.jsonl import type_name
 from benchwright.benchmarks.repositories import RepositorySet, digest_of_repository_problems, has_tests
-from benchwright.benchmarks.swebench.files import decoded, unpacked, write_text
+from benchwright.benchmarks.swebench.files import decoded, unpacked
 from benchwright.benchmarks.swebench.rows import with_digest
+from benchwright.benchmarks.writing import write_text
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.repositories import RepositoryProblem

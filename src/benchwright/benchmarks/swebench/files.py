@@ -1,24 +1,19 @@
-"""Files: rows in any of the usual forms (JSON Lines, one JSON document, Parquet; gzip where it is text); texts."""
+"""Files: rows in any of the usual forms (JSON Lines, one JSON document, Parquet; gzip where it is text)."""
 
-import contextlib
 import gzip
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchwright.benchmarks.jsonl import MAX_LINE_BYTES, Hasher, read_json_lines, type_name
-from benchwright.core.errors import MachineError, UsageError
+from benchwright.benchmarks.reading import hash_file, open_file
+from benchwright.benchmarks.tables import is_parquet, read_parquet_rows
+from benchwright.core.errors import UsageError
 
-_PARQUET_MAGIC = b"PAR1"
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_CHUNK_BYTES = 1 << 20
-# Rows of a Parquet file that are Python objects at a time: one row of SWE-bench has up to a few MB of test ids.
-_BATCH_ROWS = 64
 
 #: Largest JSON document, unpacked: the limit of one line of JSON Lines, for it is parsed whole like one.
 MAX_DOCUMENT_BYTES = MAX_LINE_BYTES
@@ -36,22 +31,6 @@ class Entry(NamedTuple):
     """Offset of the first byte of its line that is not UTF-8, or None."""
 
 
-def is_parquet(path: Path) -> bool:
-    """Whether a file is Parquet by its first bytes; raises `UsageError` for one that cannot be read."""
-    with open_file(path) as file:
-        return bool(file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC)
-
-
-def open_file(path: Path) -> Any:
-    """A file opened for bytes; raises `UsageError` for one that cannot be."""
-    if not path.exists():
-        raise UsageError(f"There is no file {path}.")
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
-
-
 def read_entries(path: Path, hasher: Hasher) -> Iterator[Entry]:
     """The values of a JSON Lines file, of the one list or mapping of a JSON file, or of a Parquet file.
 
@@ -60,7 +39,8 @@ def read_entries(path: Path, hasher: Hasher) -> Iterator[Entry]:
     and, where there is one, the line.
     """
     if is_parquet(path):
-        yield from _parquet_rows(path, hasher)
+        for where, row in read_parquet_rows(path, hasher):
+            yield Entry(where, None, row)
         return
     document = None if path.name.removesuffix(".gz").endswith(".jsonl") else _document(path)
     if document is None:
@@ -87,13 +67,6 @@ def unpacked(path: Path, *, most: int) -> bytes:
     if len(data) > most:
         raise UsageError(f"{path} is longer than {most:,} bytes.")
     return data
-
-
-def hash_file(path: Path, hasher: Hasher) -> None:
-    """Show a hasher the bytes of a file."""
-    with open_file(path) as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            hasher.update(chunk)
 
 
 class _RepeatedKey(ValueError):
@@ -160,24 +133,6 @@ def _entries_of(document: Any, path: Path) -> Iterator[Entry]:
         raise UsageError(f"{path} holds {type_name(document)}; expected a list of rows or a mapping of ids to rows.")
 
 
-def _parquet_rows(path: Path, hasher: Hasher) -> Iterator[Entry]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise UsageError(f"Reading {path} needs pyarrow; install it with: pip install 'pyarrow>=14'.") from error
-    hash_file(path, hasher)
-    number = 0
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_BATCH_ROWS):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield Entry(f"{path}, row {number}", None, row)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise UsageError(f"{path} is not a readable Parquet file: {error}") from error
-
-
 def as_row(entry: Entry, *, form: str) -> Mapping[str, Any]:
     """The entry's value as an object with text keys; raises `UsageError` saying what form was expected."""
     if entry.undecodable is not None:
@@ -185,27 +140,3 @@ def as_row(entry: Entry, *, form: str) -> Mapping[str, Any]:
     if not isinstance(entry.value, dict):
         raise UsageError(f"{entry.where}: expected {form}, got {type_name(entry.value)}.")
     return entry.value
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file through one beside it, so that a reader never sees half and a full disk leaves the old one.
-
-    Raises `MachineError` when it cannot be written.
-    """
-    temporary: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            temporary = file.name
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink(missing_ok=True)
-        raise MachineError(f"{path} cannot be written: {error.strerror or error}.") from error

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchwright.benchmarks.repositories import RepositorySet, digest_of_repository_problems
-from benchwright.benchmarks.swebench import hub, subsets
+from benchwright.benchmarks.swebench import subsets
 from benchwright.benchmarks.swebench.files import as_row, read_entries
 from benchwright.benchmarks.swebench.pins import Pins, read_pins
 from benchwright.benchmarks.swebench.rows import to_problems
@@ -83,8 +83,9 @@ def _local(benchmark: str, claimed: str | None, *, path: Path, pins: Pins) -> Re
 
 def _published(benchmark: str, version: str | None, pins: Pins) -> RepositorySet:
     pin = pins.of(benchmark, version)
-    source = hub.source_name(pin, pins.file)
-    file = read_problems(hub.fetch(pin, pins.file), benchmark=benchmark)
+    published = pins.published(pin)
+    source = published.source
+    file = read_problems(published.fetch(), benchmark=benchmark)
     if pin.file is not None and pin.file != file.file_sha256:
         raise UsageError(f"{source} has SHA-256 {file.file_sha256}; expected {pin.file}.")
     if len(file.problems) != pin.rows:

@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import dataclass
 from importlib import resources
 
+from benchwright.benchmarks.hub import HubFile
 from benchwright.core.errors import UnknownNameError, UsageError
 
 _PACKAGE = "benchwright.benchmarks.swebench"
@@ -52,6 +53,10 @@ class Pins:
             if pin.version == version or (version is None and pin.default):
                 return pin
         raise UnknownNameError(f"version of {benchmark}", str(version), self.versions(benchmark))
+
+    def published(self, pin: Pin) -> HubFile:
+        """Where a version is."""
+        return HubFile(repository=pin.repository, revision=pin.revision, path=self.file)
 
     def recognise(self, benchmark: str, *, file: str) -> Pin | None:
         """The version that a file is by its bytes, or None."""

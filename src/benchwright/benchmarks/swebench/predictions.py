@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from benchwright.answers.reading import MAX_ANSWER_BYTES, too_large, unreadable_because
 from benchwright.benchmarks.jsonl import Hasher, type_name
+from benchwright.benchmarks.reading import hash_file, open_file
 from benchwright.benchmarks.repositories import PatchFile, RepositorySet, named_few
-from benchwright.benchmarks.swebench.files import Entry, hash_file, open_file, read_entries
+from benchwright.benchmarks.swebench.files import Entry, read_entries
 from benchwright.core.attempts import Attempt
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError, UsageError
