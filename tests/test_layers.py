@@ -16,7 +16,7 @@ SOURCE = ROOT / "src"
 LIBRARIES = {
     "benchwright.stats": {"numpy", "scipy"},
     "benchwright.benchmarks": {"huggingface_hub", "pyarrow"},
-    "benchwright.environments": {"uv"},
+    "benchwright.environments": {"uv", "zstandard"},
     "benchwright.bridge": {"inspect_ai", "anyio"},  # Inspect runs its tasks under anyio, on which it depends
     "benchwright.app": {"numpy"},  # a random generator is made here and handed to stats
     "benchwright.cli": {"click", "rich"},
