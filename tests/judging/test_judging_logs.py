@@ -129,6 +129,9 @@ def test_no_text_makes_a_parser_raise(form: str, log: str) -> None:
     assert set(robust.conflicts) <= set(robust.statuses)
 
 
+LAST_LINES = {"pytest": "PASSED t.py::x", "django": "x (m.C) ... ok", "sympy": "t.py[1] \ntest_x ok"}
+
+
 @pytest.mark.parametrize("form", sorted(PARSERS))
 @pytest.mark.parametrize(
     "line",
@@ -145,10 +148,12 @@ def test_no_text_makes_a_parser_raise(form: str, log: str) -> None:
     ids=["brackets", "blanks", "headings", "notices", "words", "statuses", "escapes", "dots"],
 )
 def test_time_grows_with_the_length_of_a_line(form: str, line: str) -> None:
-    """Lines on which backtracking patterns take minutes are read at once, however often they come."""
-    log = "\n".join([line, line, "ok"])
-    parse_official(form, log)
-    parse(form, log)
+    """Lines on which backtracking patterns take minutes are read at once, and so is the test that comes after them."""
+    last = LAST_LINES.get(form, LAST_LINES["pytest"])
+    test = next(iter(parse(form, last).statuses))
+    log = "\n".join([line, line, last])
+    assert parse_official(form, log)[test] == LogStatus.PASSED.value
+    assert parse(form, log).statuses[test] is LogStatus.PASSED
 
 
 def test_time_grows_with_the_number_of_notices() -> None:

@@ -22,9 +22,9 @@ from benchwright.core.execution import MIB, ExitCause
 from benchwright.sandboxes import namespace as namespace_module
 from benchwright.sandboxes import users
 from benchwright.sandboxes.base import Image, RunLimits, RunResult, Sandbox, Workspace, WorkspaceLimits
+from benchwright.sandboxes.groups import WorkspaceGroup
 from benchwright.sandboxes.namespace import NamespaceSandbox, NamespaceWorkspace
-from benchwright.sandboxes.namespaces.groups import WorkspaceGroup, WorkspaceGroups
-from benchwright.sandboxes.namespaces.guest import Output
+from benchwright.sandboxes.namespaces.groups import WorkspaceGroups
 from benchwright.sandboxes.users import BASE_UID, ID_COUNT, UserMapping, user_mapping
 
 pytestmark = pytest.mark.namespaces
@@ -516,20 +516,6 @@ def test_sockets_of_the_host_are_reached_through_a_shared_folder_only(
                 assert workspace.run(["python3", "-c", program, path], limits=RUN).exit_status == status
 
 
-def test_output_keeps_head_and_tail() -> None:
-    """Up to the limit everything is kept; beyond, half of it from either end, and the rest is counted."""
-    output = Output(10)
-    output.add(b"0123456789")
-    assert (output.kept, output.total) == (b"0123456789", 10)
-    output.add(b"abc")
-    assert output.kept == b"01234\n[benchwright: 3 bytes left out]\n89abc"
-    output.add(b"x" * (4 << 20))
-    assert output.kept == b"01234\n[benchwright: 4194307 bytes left out]\nxxxxx"
-    empty = Output(0)
-    empty.add(b"ab")
-    assert (empty.kept, empty.total) == (b"\n[benchwright: 2 bytes left out]\n", 2)
-
-
 def test_missing_programs_end_as_in_a_shell(workspace: Workspace) -> None:
     """With status 127 or 126 and a sentence in the output."""
     workspace.put("/testbed/plain", b"echo x\n")
@@ -569,23 +555,6 @@ def test_groups_limit_processes_where_the_kernel_has_them() -> None:
         assert used is None or used >= 0
     finally:
         assert group.remove()
-
-
-def test_the_groups_of_version_2_are_one_folder(tmp_path: Path) -> None:
-    """Processes are limited and CPU time is read there, too."""
-    (tmp_path / "pids.max").write_text("max")
-    (tmp_path / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 1500000\nsystem_usec 1000000\n")
-    group = WorkspaceGroup(processes=tmp_path, cpu=tmp_path / "cpu.stat")
-    group.limit_processes(7)
-    assert (tmp_path / "pids.max").read_text() == "7"
-    assert group.cpu_seconds() == 2.5
-
-
-def test_cpu_time_of_version_1_is_in_nanoseconds(tmp_path: Path) -> None:
-    """And where there is no such file, nobody knows."""
-    (tmp_path / "cpuacct.usage").write_text("1500000000\n")
-    assert WorkspaceGroup(cpu=tmp_path / "cpuacct.usage").cpu_seconds() == 1.5
-    assert WorkspaceGroup().cpu_seconds() is None
 
 
 def test_root_without_the_range_of_ids_is_one_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

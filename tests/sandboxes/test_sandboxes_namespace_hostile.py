@@ -319,19 +319,26 @@ def test_a_memory_hog_is_ended(workspace: Workspace) -> None:
     assert done.exit_cause is ExitCause.MEMORY
     assert done.exit_status == -9
     program = """
-import os, time
+import os
 try: open("/proc/self/oom_score_adj", "w").write("-1000")
 except OSError: open("/proc/self/oom_score_adj", "w").write("0")
+taking, all_have_taken = os.pipe(), os.pipe()
 for _ in range(55):
     if os.fork() == 0:
+        os.close(all_have_taken[1])
         taken = bytearray(7 << 20)
-        time.sleep(2)
+        os.close(taking[1])
+        os.read(all_have_taken[0], 1)
         os._exit(0)
+os.close(taking[1])
+os.read(taking[0], 1)  # ends when no process is left that has yet to take its share
+os.close(all_have_taken[1])
 while True:
     try: os.wait()
     except ChildProcessError: break
 """
     python(workspace, program, seconds=10)
+    assert shell(workspace, "echo x").output == b"x\n"
 
 
 @pytest.mark.skipif(not GroupFactory().available, reason="no control group may be made here")

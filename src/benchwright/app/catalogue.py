@@ -1,4 +1,4 @@
-"""What benchmarks there are and what is in them: the use cases behind ``bw bench list`` and ``show``."""
+"""What there is by name: benchmarks and what is in them (``bw bench list`` and ``show``), sandboxes."""
 
 import dataclasses
 from collections import Counter
@@ -13,6 +13,7 @@ from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.core.errors import UsageError
 from benchwright.core.prompts import Mode, Prompt
+from benchwright.sandboxes.registry import SANDBOXES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,11 @@ def _repositories(name: str) -> Entry:
         versions=benchmark.versions,
         environments=("one for each repository and version",),
     )
+
+
+def sandboxes() -> tuple[str, ...]:
+    """Every sandbox for repository problems known here, built in or installed."""
+    return SANDBOXES.names()
 
 
 def is_repositories(name: str) -> bool:

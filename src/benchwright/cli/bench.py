@@ -18,6 +18,7 @@ from benchwright.cli.options import (
     refuse_given,
     repository_options,
     run_options,
+    sandbox_option,
     split_ids,
     workers_option,
     workers_or_default,
@@ -233,7 +234,7 @@ def check_command(
 @click.option("--id", "instance_id", default=None, help="Id of the instance; default: from name and number.")
 @click.option("--repeats", type=int, default=3, show_default=True, help="How often the tests run on either side.")
 @click.option("--specs", type=click.Path(path_type=Path), default=None, help="Folder with your specifications.")
-@click.option("--sandbox", type=click.Choice(["namespace", "docker"]), default="namespace", show_default=True)
+@sandbox_option("What the tests run in.")
 @timeout_option
 @workers_option
 @json_option

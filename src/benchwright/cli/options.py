@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from benchwright.app.catalogue import sandboxes
 from benchwright.app.workspace import default_workers
 from benchwright.core.errors import UsageError
 from benchwright.core.execution import Isolation
@@ -62,17 +63,16 @@ def run_options(function: F) -> F:
     )
 
 
+def sandbox_option(text: str) -> Callable[[F], F]:
+    """``--sandbox``, with a help text: one of those built in or installed."""
+    return click.option("--sandbox", type=click.Choice(sandboxes()), default="namespace", show_default=True, help=text)
+
+
 def repository_options(function: F) -> F:
     """``--sandbox --repo-source --specs --rootfs --images``: where repository problems run, and out of what."""
     for option in reversed(
         (
-            click.option(
-                "--sandbox",
-                type=click.Choice(["namespace", "docker"]),
-                default="namespace",
-                show_default=True,
-                help="Repository problems: what patches run in.",
-            ),
+            sandbox_option("Repository problems: what patches run in."),
             click.option(
                 "--repo-source",
                 "repo_sources",

@@ -13,6 +13,12 @@ from benchwright.core.execution import ExitCause, TestOutcome
 WORK = "/testbed"
 """Where the repository lies inside every sandbox (SWE-bench's convention)."""
 
+INSTALL_STEP, TESTS_STEP = "install", "tests"
+"""Names of the steps that install the repository again and that run the graded tests."""
+
+START_OF_TESTS, END_OF_TESTS = ">>>>> Start Test Output", ">>>>> End Test Output"
+"""What the official harness's script prints around the output of the tests."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryProblem:
@@ -66,7 +72,7 @@ class Step:
     """One command that ran in the workspace."""
 
     name: str
-    """``install`` or ``tests``."""
+    """`INSTALL_STEP` or `TESTS_STEP`."""
     exit_cause: ExitCause
     exit_status: int | None
     wall_seconds: float

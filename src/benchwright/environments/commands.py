@@ -13,6 +13,7 @@ LAST_LINES = 12
 WORLD_READABLE_UMASK = 0o022
 """What is built must be readable for the unprivileged user a sandbox runs as, whatever the caller's umask."""
 
+_NO_SPACE = "no space left on the disk"
 SPACE_MESSAGES = ("No space left on device", "Disk quota exceeded")
 
 
@@ -58,7 +59,12 @@ def run(
 
 def no_space_left(what: str) -> str:
     """The sentence for a full disk."""
-    return f"Could not {what}: no space left on the disk; free some, or set BENCHWRIGHT_HOME to a larger one."
+    return f"Could not {what}: {_NO_SPACE}; free some, or set BENCHWRIGHT_HOME to a larger one."
+
+
+def is_about_space(message: str) -> bool:
+    """Whether a message is the sentence for a full disk."""
+    return _NO_SPACE in message
 
 
 def _failure(words: Sequence[str], status: int, output: str, what: str) -> str:

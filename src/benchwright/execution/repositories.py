@@ -13,22 +13,22 @@ from pathlib import Path
 from benchwright.core.errors import SandboxFault
 from benchwright.core.execution import ExitCause
 from benchwright.core.repositories import (
+    INSTALL_STEP,
+    TESTS_STEP,
     WORK,
     Edit,
     RepositoryLimits,
     RepositoryRecord,
     Step,
 )
-from benchwright.execution.reports import PTH_NAME, ReportCollector, pth_text, site_packages_command
+from benchwright.execution.reports import PLACE, PTH_NAME, ReportCollector, pth_text, site_packages_command
 from benchwright.sandboxes.base import Image, RunLimits, RunResult, Sandbox, Workspace, WorkspaceLimits
 
 HARNESS_VERSION = 1
 """Of this procedure and the witnesses: raise it when either changes what the evidence says."""
 
-INSTALL, TESTS = "install", "tests"
 GIT_SECONDS = 120.0
 """For applying a patch: the largest in SWE-bench applies in a second."""
-SHARED = "/.benchwright"
 _SHELL = ("bash", "-c")
 _GIT_ENVIRON = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
 _APPLY = ("git", "apply", "-p1", "--whitespace=nowarn", "-")
@@ -125,7 +125,7 @@ def run_procedure(
     """
     started = time.monotonic()
     with ReportCollector() as collector:
-        with open_workspace(place, limits, shared={SHARED: collector.folder}) as workspace:
+        with open_workspace(place, limits, shared={PLACE: collector.folder}) as workspace:
             known = base if isinstance(base, Base) else read_base(workspace, base)
             arm_witness(workspace, known)
             procedure = make(known)
@@ -192,9 +192,9 @@ class _Run:
         procedure = self._procedure
         self._apply()
         if procedure.install is not None:
-            self._step(INSTALL, procedure.install)
+            self._step(INSTALL_STEP, procedure.install)
         self._put_hidden()
-        self._step(TESTS, procedure.tests)
+        self._step(TESTS_STEP, procedure.tests)
 
     def _apply(self) -> None:
         messages = []
@@ -384,7 +384,7 @@ def run_official(job_digest: str, procedure: OfficialProcedure, place: Place) ->
         if applied:
             limits = RunLimits(wall_seconds=procedure.limits.wall_seconds, output_bytes=procedure.limits.output_bytes)
             result = workspace.run((*_SHELL, procedure.script), limits=limits, environ=procedure.environ, cwd=WORK)
-            steps.append(step_of(TESTS, result))
+            steps.append(step_of(TESTS_STEP, result))
     return RepositoryRecord(
         job_digest=job_digest,
         patch_applied=applied,

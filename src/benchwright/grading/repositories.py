@@ -17,6 +17,7 @@ from benchwright.core.digest import digest_of
 from benchwright.core.errors import SandboxFault
 from benchwright.core.execution import ExitCause, TestOutcome
 from benchwright.core.repositories import (
+    TESTS_STEP,
     ControlSummary,
     Edit,
     Inversion,
@@ -268,7 +269,7 @@ class RepositoryPipeline:
             return None
         procedure = dataclasses.replace(seen.procedure, hidden=hidden)
         twin = run_procedure(job.digest, lambda _: procedure, setup.place, limits=self._limits, base=seen.base)
-        step = twin.record.step("tests")
+        step = twin.record.step(TESTS_STEP)
         return Inversion(
             sabotaged=tuple(sorted(sabotaged)),
             passed=tuple(sorted(_said_to_pass(twin.record, setup.parser) & sabotaged)),
@@ -307,7 +308,7 @@ def hidden_tests(problem: RepositoryProblem) -> HiddenTests:
 
 def _said_to_pass(record: RepositoryRecord, parser: str) -> frozenset[str]:
     """Every name that the log or a witness lists as passed, unless one of them lists it as failed."""
-    step = record.step("tests")
+    step = record.step(TESTS_STEP)
     log = parse(parser, step.output if step else "").statuses
     good = {name for name, status in log.items() if status in (LogStatus.PASSED, LogStatus.XFAIL)}
     bad = log.keys() - good
@@ -326,7 +327,7 @@ def to_sabotage(problem: RepositoryProblem, record: RepositoryRecord) -> tuple[s
     All of them where a test takes longer than reporting its failure does, for sabotaged ones end at once.
     """
     required = required_tests(problem)
-    step = record.step("tests")
+    step = record.step(TESTS_STEP)
     kept = [test for test in problem.pass_to_pass if test not in set(problem.fail_to_pass)]
     if len(kept) <= _SABOTAGED_KEPT or (step and step.wall_seconds > _FAILURE_SECONDS * len(required)):
         return required

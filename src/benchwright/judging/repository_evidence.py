@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from benchwright.core.execution import ExitCause, TestOutcome
 from benchwright.core.repositories import (
+    TESTS_STEP,
     WORK,
     RepositoryControls,
     RepositoryProblem,
@@ -16,9 +17,6 @@ from benchwright.core.repositories import (
 )
 from benchwright.judging.logs import LogStatus, ParsedLog, parse, parse_official
 from benchwright.judging.logs.base import STATUS_WORDS
-
-TESTS_STEP = "tests"
-"""Name of the step that runs the graded tests."""
 
 _OTHER_FORMS = frozenset({"django", "sympy"})
 _BAD = frozenset({TestOutcome.FAILED, TestOutcome.ERROR})

@@ -4,7 +4,14 @@ from typing import NamedTuple
 
 from benchwright.core.digest import digest_of
 from benchwright.core.execution import ExitCause
-from benchwright.core.repositories import RepositoryProblem, RepositoryRecord, required_tests
+from benchwright.core.repositories import (
+    END_OF_TESTS,
+    START_OF_TESTS,
+    TESTS_STEP,
+    RepositoryProblem,
+    RepositoryRecord,
+    required_tests,
+)
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.judging.logs import LogStatus, parse_official
 from benchwright.judging.repository_decisions import (
@@ -19,10 +26,6 @@ from benchwright.judging.repository_decisions import (
     rejected,
 )
 
-SCRIPT_STEP = "script"
-"""Name of the step that runs the official evaluation script; the tests' step serves where there is none."""
-
-START_OF_TESTS, END_OF_TESTS = ">>>>> Start Test Output", ">>>>> End Test Output"
 # Any of these anywhere in the log, also where a test or a diff prints it, and the run counts as not evaluated.
 _BAD_MARKS = {
     ">>>>> Patch Apply Failed": Decision(Outcome.UNUSABLE, Reason.PATCH_REJECTED, "the log says that it did not apply"),
@@ -65,7 +68,7 @@ def judge_official(problem: RepositoryProblem, record: RepositoryRecord, parser:
 
 def read_official(problem: RepositoryProblem, record: RepositoryRecord, parser: str) -> OfficialReading:
     """The statuses behind `judge_official`, or what stands in their way."""
-    step = record.step(SCRIPT_STEP) or record.step("tests")
+    step = record.step(TESTS_STEP)
     early = lost(record) or rejected(record) or (not_reached(record) if step is None else None)
     if early is not None or step is None:
         return OfficialReading(early, {})

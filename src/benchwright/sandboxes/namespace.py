@@ -16,7 +16,8 @@ from typing import Any, Self
 from benchwright.core.errors import SandboxFault, UsageError
 from benchwright.core.execution import ExitCause
 from benchwright.sandboxes.base import Image, RunLimits, RunResult, WorkspaceLimits
-from benchwright.sandboxes.namespaces.groups import WorkspaceGroup, WorkspaceGroups
+from benchwright.sandboxes.groups import WorkspaceGroup
+from benchwright.sandboxes.namespaces.groups import WorkspaceGroups
 from benchwright.sandboxes.namespaces.guest import Ended, Guest, memory_file, output_pipe
 from benchwright.sandboxes.users import UserMapping, user_mapping
 

@@ -4,7 +4,8 @@ import subprocess
 
 import pytest
 
-from benchwright.environments.repositories.official import END_MARKER, START_MARKER, official_script
+from benchwright.core.repositories import END_OF_TESTS, START_OF_TESTS
+from benchwright.environments.repositories.official import official_script
 
 BASE = "ab" * 20
 
@@ -34,9 +35,9 @@ def test_the_order_is_the_official_one() -> None:
             "python -m pip install -e .",
             f"git checkout {BASE} tests/test_a.py",
             "git apply -v -",
-            START_MARKER,
+            START_OF_TESTS,
             "pytest -rA tests/test_a.py",
-            END_MARKER,
+            END_OF_TESTS,
         )
     ]
     assert places == sorted(places)
@@ -70,7 +71,7 @@ def test_commands_before_it() -> None:
 def test_the_shell_reads_the_patch_as_it_is(patch: str) -> None:
     """Nothing in it is expanded, and no line of it ends the here-document."""
     text = script(patch)
-    command = text[text.index("git apply") : text.index(f": '{START_MARKER}'")].replace("git apply -v -", "cat", 1)
+    command = text[text.index("git apply") : text.index(f": '{START_OF_TESTS}'")].replace("git apply -v -", "cat", 1)
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout == patch + "\n"
     assert done.stderr == ""

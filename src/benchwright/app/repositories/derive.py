@@ -15,9 +15,8 @@ from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.swebench.rows import to_problem, to_row
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.execution import ExitCause
-from benchwright.core.repositories import RepositoryLimits, RepositoryProblem, RepositoryRecord, Rules
+from benchwright.core.repositories import TESTS_STEP, RepositoryLimits, RepositoryProblem, RepositoryRecord, Rules
 from benchwright.environments.repositories.changes import Change, read_change
-from benchwright.execution.repositories import TESTS as TESTS_STEP
 from benchwright.grading.repositories import RepositoryPipeline, Setup, run_in_threads
 from benchwright.judging.repository import tests_seen
 

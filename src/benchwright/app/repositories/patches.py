@@ -5,10 +5,15 @@ from dataclasses import dataclass
 
 from benchwright.app.repositories.controls import run_controls, stored_control
 from benchwright.core.attempts import Attempt
-from benchwright.core.repositories import RepositoryControls, RepositoryJob, RepositoryProblem, RepositoryRecord
+from benchwright.core.repositories import (
+    TESTS_STEP,
+    RepositoryControls,
+    RepositoryJob,
+    RepositoryProblem,
+    RepositoryRecord,
+)
 from benchwright.core.runs import ResultRow
 from benchwright.core.verdicts import Outcome, Reason
-from benchwright.execution.repositories import TESTS
 from benchwright.grading.repositories import PreparedPatch, RepositoryPipeline, row_of, run_in_threads
 from benchwright.judging.repository import judge_unavailable
 from benchwright.store.records import RecordStore
@@ -155,7 +160,7 @@ class PatchGrading:
         record = self._record(item.job)
         control = self._controls.get(problem.digest)
         row = row_of(item, self._pipeline.judge(problem, record, control), record)
-        if record.step(TESTS) is None:
+        if record.step(TESTS_STEP) is None:
             return GradedPatch(problem=problem, row=row, passed=None, failed=None)
         passed, failed = self._pipeline.tests(problem, record, control)
         return GradedPatch(problem=problem, row=row, passed=passed, failed=failed)

@@ -125,12 +125,11 @@ def build_image(
         raise UsageError(f"An image needs layers and a name in lower case such as `name/of:tag`, not {tag!r}.")
     digests = [layer.digest for layer in layers]
     digest = digest_of({"form": IMAGE_FORM, "layers": digests, "environ": dict(environ), "workdir": workdir})
-    image = Image(digest=digest, reference=tag, environ=dict(environ), workdir=workdir)
     present = list_images(engine)
     for found in present:
         if found.digest == digest:
             _expect(engine.call("tag", found.id, tag), f"call an image {tag}")
-            return image
+            return _image(found, environ, workdir)
     recipe = _Recipe(layers=layers, digest=digest, tag=tag, environ=environ, workdir=workdir, owner=owner)
     known = _longest_common_start(digests, present)
     with told_plainly(f"make the image {tag}"), tempfile.TemporaryDirectory(dir=scratch) as folder:
@@ -139,7 +138,15 @@ def build_image(
             # An engine that keeps images in containerd wants every layer, and another process may have removed some.
             answer = _load(engine, recipe, (), Path(folder))
     _expect(answer, f"load the image {tag}")
-    return image
+    loaded = next((found for found in list_images(engine) if found.digest == digest), None)
+    if loaded is None:
+        raise MachineError(f"The container engine took the image {tag}, but does not list it.")
+    return _image(loaded, environ, workdir)
+
+
+def _image(found: EngineImage, environ: Mapping[str, str], workdir: str) -> Image:
+    """An image by the engine's own id: its name may be given to another one at any time."""
+    return Image(digest=found.digest, reference=found.id, environ=dict(environ), workdir=workdir)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,7 @@ log's markers included.
 import shlex
 from collections.abc import Sequence
 
-from benchwright.core.repositories import WORK
-
-START_MARKER = ">>>>> Start Test Output"
-END_MARKER = ">>>>> End Test Output"
+from benchwright.core.repositories import END_OF_TESTS, START_OF_TESTS, WORK
 
 
 def official_script(
@@ -47,9 +44,9 @@ def official_script(
         install,
         restore,
         f"git apply -v - <<'{delimiter}'\n{test_patch}\n{delimiter}",
-        f": '{START_MARKER}'",
+        f": '{START_OF_TESTS}'",
         tests,
-        f": '{END_MARKER}'",
+        f": '{END_OF_TESTS}'",
         restore,
     ]
     return "\n".join(line for line in lines if line) + "\n"

@@ -10,7 +10,7 @@ from typing import Self
 
 from benchwright.core.errors import SandboxFault
 from benchwright.sandboxes.base import RunLimits
-from benchwright.sandboxes.namespaces.guest import Output
+from benchwright.sandboxes.output import Output
 
 CHECK_SECONDS = 10.0
 """Between two looks at what a command has written to disk: one costs the engine a walk over these files."""

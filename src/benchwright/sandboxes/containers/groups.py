@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchwright.sandboxes.cgroups import SlotGroup
-from benchwright.sandboxes.namespaces.groups import WorkspaceGroup
+from benchwright.sandboxes.groups import WorkspaceGroup
 
 OWNER_LABEL = "benchwright.machine"
 """Label of every container: which machine (and which of its process namespaces) the process that made it is on."""

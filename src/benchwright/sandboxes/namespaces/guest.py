@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.core.errors import IsolationRefusedError, SandboxFault
+from benchwright.sandboxes.output import Output
 
 _START_SECONDS = 120.0  # 30 ms on a quiet machine; nothing but a hanging machine takes this long
 _ANSWER_SECONDS = 300.0  # to write or read a file
 _END_SECONDS = 60.0  # past the moment a command had to end; the guest gives up on the dead after half of it
 _MESSAGE_BYTES = 1 << 17
-_READ_BYTES = 1 << 20
 _PIPE_BYTES = 1 << 20
 
 
@@ -95,13 +95,13 @@ class Guest:
         poller.register(output, select.POLLIN)
         poller.register(self._control.fileno(), select.POLLIN)
         deadline = time.monotonic() + wall_seconds
-        limit = None
+        ending = False
         while True:
             left = deadline - time.monotonic()
-            if left <= 0 or (limit is None and collected.total > most):
-                if limit is not None:
+            if left <= 0 or (not ending and collected.total > most):
+                if ending:
                     raise SandboxFault("a command could not be ended")
-                limit = "wall_time" if left <= 0 else "output"
+                ending = True
                 self._send({"op": "kill"}, ())
                 deadline = time.monotonic() + _END_SECONDS
                 continue
@@ -114,7 +114,7 @@ class Guest:
                     raise SandboxFault(f"a workspace broke: {message.get('message', message)}{self._last_words()}")
                 while collected.read(output):
                     pass
-                return Ended(message, limit, collected)
+                return Ended(message, collected)
 
     def _send(self, message: dict[str, Any], descriptors: Sequence[int]) -> None:
         try:
@@ -166,48 +166,10 @@ class Guest:
             os.close(descriptor)
 
 
-class Output:
-    """What a command writes: all of it up to a limit, else about as much of its head and its tail."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._head = bytearray()
-        self._tail = bytearray()
-        self.total = 0
-
-    def read(self, descriptor: int) -> bool:
-        """Read once without waiting; False when nothing is there or nothing more can come."""
-        try:
-            data = os.read(descriptor, _READ_BYTES)
-        except BlockingIOError:
-            return False
-        self.add(data)
-        return bool(data)
-
-    def add(self, data: bytes) -> None:
-        """Take what was written next."""
-        self.total += len(data)
-        room = self.most - len(self._head)
-        self._head += data[:room]
-        self._tail += data[room:] if room > 0 else data
-        if len(self._tail) > self.most + _READ_BYTES:
-            del self._tail[: -self.most]
-
-    @property
-    def kept(self) -> bytes:
-        """The output, or its head and tail with a line between that says how much is missing."""
-        if self.total <= self.most:
-            return bytes(self._head)
-        half = self.most // 2
-        head, tail = self._head[:half], (self._head + self._tail)[-half:] if half else b""
-        missing = self.total - len(head) - len(tail)
-        return bytes(head) + b"\n[benchwright: %d bytes left out]\n" % missing + bytes(tail)
-
-
 class Ended:
     """How a command ended."""
 
-    def __init__(self, message: dict[str, Any], limit: str | None, output: Output) -> None:
+    def __init__(self, message: dict[str, Any], output: Output) -> None:
         self.decision = str(message["decision"])
         """``own``, ``asked`` or ``memory``."""
         status = message["status"]
@@ -215,8 +177,6 @@ class Ended:
         self.wall_seconds = float(message["wall"])
         self.cpu_seconds = float(message["cpu"])
         self.memory_peak_bytes = int(message["peak"])
-        self.limit = limit
-        """``wall_time`` or ``output`` when the command was asked to end for it."""
         self.output = output
 
 
