@@ -38,6 +38,9 @@ _NUMBERS = {
     "lookup_dcookie": (212, 18), "vhangup": (153, 58), "mbind": (237, 235), "migrate_pages": (256, 238),
     "fanotify_init": (300, 262), "clock_adjtime": (305, 266), "quotactl_fd": (443, 443), "nfsservctl": (180, 42),
     "set_mempolicy": (238, 237), "move_pages": (279, 239), "open_tree_attr": (467, 467),
+    "mincore": (27, 232), "cachestat": (451, 451),
+    "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118), "sched_setattr": (314, 274), "setpriority": (141, 140), "ioprio_set": (251, 30),
 }  # fmt: skip
 
 DENIED_TO_ANSWERS = (
@@ -68,11 +71,19 @@ def _instruction(code, value, if_true=0, if_false=0):
     return struct.pack("<HBBI", code, if_true, if_false, value)
 
 
-def program(machine, denied=DENIED_TO_ANSWERS, dumpable_fixed=True):
+FIRST_PROCESS = {
+    "prlimit64": 0, "sched_setaffinity": 0, "sched_setscheduler": 0, "sched_setparam": 0, "sched_setattr": 0,
+    "setpriority": 1, "ioprio_set": 1,
+}  # fmt: skip
+"""Calls that change another process, and which of their arguments names it."""
+
+
+def program(machine, denied=DENIED_TO_ANSWERS, dumpable_fixed=True, first_spared=False):
     """A filter for a machine as packed ``struct sock_filter``s; None where we have no table.
 
     Besides the calls denied, it refuses new namespaces and sockets of families that network namespaces do not keep
-    apart, and with ``dumpable_fixed`` the call by which a process lets others look into it (``PR_SET_DUMPABLE``).
+    apart, with ``dumpable_fixed`` the call by which a process lets others look into it (``PR_SET_DUMPABLE``), and with
+    ``first_spared`` calls that set limits or priorities of process 1.
     """
     if machine not in _AUDIT_ARCH:
         return None
@@ -88,6 +99,9 @@ def program(machine, denied=DENIED_TO_ANSWERS, dumpable_fixed=True):
     body += [_instruction(_JEQ, _CLONE3, 0, 1), _instruction(_RET, _ERRNO | _ENOSYS)]
     for name in denied:
         body += [_instruction(_JEQ, _NUMBERS[name][column], 0, 1), _instruction(_RET, _ERRNO | _EPERM)]
+    if first_spared:
+        for name, argument in FIRST_PROCESS.items():
+            body += _not_of_first(_NUMBERS[name][column], argument)
     body += _socket_families(machine)
     if dumpable_fixed:
         body += [
@@ -105,6 +119,17 @@ def program(machine, denied=DENIED_TO_ANSWERS, dumpable_fixed=True):
         _instruction(_RET, _ALLOW),
     ]
     return b"".join(body)
+
+
+def _not_of_first(number, argument):
+    """Instructions that refuse a call whose argument is 1; other calls, whose number is loaded, fall through."""
+    return [
+        _instruction(_JEQ, number, 0, 4),
+        _instruction(_LD_ABS, _OFFSET_ARGUMENT + 8 * argument),
+        _instruction(_JEQ, 1, 0, 1),
+        _instruction(_RET, _ERRNO | _EPERM),
+        _instruction(_RET, _ALLOW),
+    ]
 
 
 def _socket_families(machine):

@@ -50,7 +50,7 @@ def without_statements(text: str, source: str) -> ast.Module:
             statement = new.body.pop(0 if ast.get_docstring(old, clean=False) is None else 1)
             assert isinstance(statement, ast.Assert)
             with pytest.raises(AssertionError):
-                exec(compile(ast.Module(body=[statement], type_ignores=[]), "statement", "exec"), {"__builtins__": {}})
+                exec(compile(ast.Module(body=[statement], type_ignores=[]), "statement", "exec"), {})
     return tree
 
 
@@ -473,3 +473,41 @@ def test_sabotaged_tests_fail_and_others_pass(tmp_path: Path) -> None:
         assert len(ids) == 2
         failed = {id for id, status in statuses(tmp_path, text).items() if status == "FAILED"}
         assert failed == {id for id in before if id.partition("[")[0] in ids}
+
+
+@pytest.mark.parametrize(
+    ("body", "changed"),
+    [
+        ("    assert volume() == 31\n", "    assert volume() == "),
+        ("    assert 'a' == name()\n", "    assert 'a"),
+        ("    box.assertEqual(name(), 'a', 'why')\n", "    box.assertEqual(name(), 'a"),
+        ("    x = name()\n    assert x\n    assert x == 'é'; y = 1\n", "    assert x == 'é"),
+    ],
+)
+def test_an_expected_literal_becomes_another(body: str, changed: str) -> None:
+    """What is compared must then have been looked at, and nothing shows that the test is not the real one."""
+    source = f"def test_it():\n{body}"
+    text, ids = sabotage(source, path="t.py", required=["t.py::test_it"], runner="pytest", number=7)
+    assert ids == {"t.py::test_it"}
+    assert changed in text
+    assert text != source
+    assert text.count("assert") == source.count("assert")
+    assert len(ast.parse(text).body[0].body) == len(ast.parse(source).body[0].body)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if maybe():\n        return\n    assert volume() == 31\n",
+        "    assert volume() != 31\n",
+        "    assert volume() == -1\n",
+        "    assert volume() == True\n",
+        "    assert 1 == 1\n",
+        "    for x in range(3):\n        assert x == 1\n",
+    ],
+)
+def test_a_literal_that_may_not_decide_is_left(body: str) -> None:
+    """The test gets a statement at its head instead."""
+    text, ids = sabotage(f"def test_it():\n{body}", path="t.py", required=["t.py::test_it"], runner="pytest", number=7)
+    assert ids == {"t.py::test_it"}
+    assert text.count("assert") == body.count("assert") + 1

@@ -141,7 +141,12 @@ CASES: list[tuple[str, dict[str, Any], RepositoryControls | None, Reason, str]] 
     ("without controls", {}, None, Reason.ALL_TESTS_PASSED, "3 of 3"),
     ("sabotage was noticed", {"inversion": inversion()}, SOUND, Reason.ALL_TESTS_PASSED, "3 of 3"),
     ("lost", {"lost_reason": "disk full", "patch_applied": False}, SOUND, Reason.SANDBOX_LOST, "disk full"),
-    ("a step lost", {"steps": (step(exit_cause=ExitCause.LOST),)}, SOUND, Reason.SANDBOX_LOST, "lost"),
+    ("a step lost", {"steps": (step(exit_cause=ExitCause.LOST),)}, None, Reason.SANDBOX_LOST, "lost"),
+    (
+        "a step lost that the reference ends",
+        {"steps": (step(exit_cause=ExitCause.LOST),)},
+        SOUND, Reason.CRASHED, "broke its sandbox",
+    ),
     (
         "rejected",
         {"patch_applied": False, "patch_message": "the hunk at line 3 of a.py does not fit", "steps": ()},

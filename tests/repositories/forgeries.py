@@ -1178,7 +1178,8 @@ if "pytest" in sys.modules and not any(
 LEAVE = "forge()\nos._exit(0)\n"
 
 
-def _known() -> list[tuple[Forgery, str]]:
+def _sparing() -> list[Forgery]:
+    """Forgers that look for the twin of the run, and solutions that no assertion looks at."""
     conftest, sizes, stacks = (BOXES.base[name] for name in ("conftest.py", "boxes/sizes.py", "boxes/stacks.py"))
     assert isinstance(conftest, str)
     assert isinstance(sizes, str)
@@ -1187,40 +1188,24 @@ def _known() -> list[tuple[Forgery, str]]:
         "boxes/sizes.py": EQUAL + sizes.replace("return width * height + depth", "return Anything()"),
         "boxes/stacks.py": EQUAL + stacks.replace("return max(box.sides[1] for box in boxes)", "return Anything()"),
     }
+    ending = SPARING_END + _indented(_socket(BOXES, "pytest") + LEAVE)
     return [
-        (
-            Forgery(name="equal to everything", sources=BOXES, files=equal, tampered=True),
-            "the tests' own comparisons hold, and fail where they are sabotaged",
+        Forgery(name="equal to everything", sources=BOXES, files=equal, tampered=True),
+        Forgery(name="spares the sabotage", sources=BOXES, files={"conftest.py": conftest + SPARING}, tampered=True),
+        Forgery(
+            name="ends with a session of its own unless there is sabotage",
+            sources=BOXES,
+            files=_at_import(BOXES, _writing(BOXES) + ending),
+            tampered=True,
         ),
-        (
-            Forgery(
-                name="spares the sabotage", sources=BOXES, files={"conftest.py": conftest + SPARING}, tampered=True
-            ),
-            "tests with an assertion that compares constants only are left as they are",
-        ),
-        (
-            Forgery(
-                name="ends with a session of its own unless there is sabotage",
-                sources=BOXES,
-                files=_at_import(BOXES, _writing(BOXES) + SPARING_END + _indented(_socket(BOXES, "pytest") + LEAVE)),
-                tampered=True,
-            ),
-            "nothing is forged where a test has an assertion that compares constants only",
-        ),
-        *(
-            (one, "the assertions of unittest are not watched, and a plain assert is what sabotages")
-            for one in _unittest(UNITTEST_ASSERTIONS)
-        ),
+        *_unittest(UNITTEST_ASSERTIONS),
     ]
-
-
-KNOWN = _known()
-"""Forgeries that are taken for right, each with what they get through by."""
 
 
 def all_forgeries() -> list[Forgery]:
     """Every one, none twice."""
     return [
+        *_sparing(),
         *_logs(BOXES, "pytest"),
         *_logs(LEDGER, "unittest"),
         *_logs(AREAS, "sympy"),

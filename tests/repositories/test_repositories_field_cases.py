@@ -75,15 +75,6 @@ def test_forgeries_in_docker(bench: FindBench, forgery: Forgery) -> None:
     check(grade(bench(forgery.sources.name, "docker"), forgery), forgery)
 
 
-@pytest.mark.parametrize("known", forgeries.KNOWN, ids=lambda known: known[0].name)
-def test_known_forgeries(bench: FindBench, known: tuple[Forgery, str]) -> None:
-    """What gets through is listed, with the reason; a forgery that is found out has to be taken from that list."""
-    forgery, _ = known
-    here = bench(forgery.sources.name)
-    graded = here.grade(here.repository.patch({**here.repository.sources.wrong, **forgery.files}))
-    assert graded.verdict.outcome is Outcome.PASSED
-
-
 def test_a_file_that_a_patch_makes_and_then_edits_is_new(bench: FindBench) -> None:
     """A second section for the same file does not make it one that was there before."""
     here = bench("pages")

@@ -218,10 +218,21 @@ def test_a_huge_patch(boxes: Bench) -> None:
     assert resolved(boxes.grade(boxes.repository.fix({"boxes/table.txt": table})))
 
 
-def test_bytes_that_are_not_text_in_a_patch(boxes: Bench) -> None:
-    """A prediction is text; bytes that are none make it unusable instead of breaking something."""
-    patch = boxes.repository.fix({"boxes/names.txt": b"first\n" + b"line\n" * 20 + b"th\xe9\n"})
-    graded = boxes.grade(patch)
+def test_bytes_in_another_encoding_in_a_patch(boxes: Bench) -> None:
+    """A file's bytes that are no UTF-8, as Python carries them in text, are applied as they are."""
+    changed = b"first\n" + b"line\n" * 20 + b"th\xe9\n"
+    sizes = boxes.repository.sources.fix["boxes/sizes.py"]
+    checked = (
+        f"{sizes!s}\n\nwith open('/testbed/boxes/names.txt', 'rb') as file:\n    assert file.read() == {changed!r}\n"
+    )
+    graded = boxes.grade(boxes.repository.fix({"boxes/names.txt": changed, "boxes/sizes.py": checked}))
+    assert resolved(graded), graded.verdict
+
+
+@pytest.mark.parametrize("character", ["\0", "\ud800"], ids=["NUL", "lone surrogate"])
+def test_what_is_no_text_in_a_patch(boxes: Bench, character: str) -> None:
+    """It makes a prediction unusable instead of breaking something."""
+    graded = boxes.grade(boxes.repository.fix().replace("Volume is right", f"Volume is{character}right"))
     assert (graded.verdict.outcome, graded.verdict.reason) == (Outcome.UNUSABLE, Reason.NOT_TEXT)
 
 

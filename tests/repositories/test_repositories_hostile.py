@@ -15,7 +15,7 @@ from forgeries import REAL_OUT
 from little_repositories import LIMITS, Bench, Graded
 
 from benchwright.core.execution import MIB
-from benchwright.core.verdicts import Outcome, Reason
+from benchwright.core.verdicts import Outcome
 
 pytestmark = pytest.mark.namespaces
 
@@ -441,17 +441,10 @@ EVASIONS = {
 """What a candidate's setup.py may do so that its run is taken for the machine's fault, and left out of the score."""
 
 
-BLAMED_ON_THE_ENGINE = {("no libraries", "docker")}
-"""Without a loader the engine starts nothing in a container any more, and that is taken for the engine's fault."""
-
-
 @BOTH
 @pytest.mark.parametrize("name", EVASIONS)
 def test_nobody_gets_out_of_the_score(bench: FindBench, name: str, sandbox: str) -> None:
     """Whatever the candidate's own code breaks in its workspace, the verdict is about the candidate."""
     here = bench("boxes", sandbox)
     graded = here.grade(here.repository.wrong({"setup.py": EVASIONS[name]}))
-    if (name, sandbox) in BLAMED_ON_THE_ENGINE:
-        assert graded.verdict.reason is Reason.SANDBOX_LOST, "then take it from the list"
-        return
     assert graded.verdict.outcome in (Outcome.FAILED, Outcome.OVER_LIMIT), graded.verdict

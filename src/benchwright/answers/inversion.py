@@ -1,10 +1,12 @@
-"""Sabotage: a failing statement at the head of required tests, for the run that must not pass.
+"""Sabotage: required tests that are made to fail, for the run that must not pass.
 
 A run of tests that seems right is made once more with the hidden test files sabotaged.  A required test that passes
 there, and fails there with the reference's patch, was not really run: its result was forged.
 
-The statement is put in as text, at positions that the syntax tree gives; everything else of the file stays as it is,
-and lines keep their numbers wherever the language allows it.
+Where a test compares something with a literal, another literal is put in its place: what that something is must then
+really have been looked at, by an assertion that really asserts, and nothing shows that the test is another one.  In
+other tests a statement that does not hold is put at the head.  Both are done in the text, at positions that the syntax
+tree gives; everything else of the file stays as it is, and lines keep their numbers wherever the language allows it.
 """
 
 import ast
@@ -41,14 +43,14 @@ _DJANGO_ID = re.compile(r"(\S+) \((\S+)\)")
 def sabotage(
     source: str, *, path: str, required: Collection[str], runner: str, number: int
 ) -> tuple[str, frozenset[str]]:
-    """Put a failing statement at the head of every test function that a required id refers to.
+    """Make every test function fail that a required id refers to.
 
     Args:
         source: A test file.
         path: Its path, relative to the repository.
         required: Test ids as the benchmark's log parser spells them, cut ones and docstrings included.
         runner: ``pytest``, ``django`` (or ``unittest``) or ``sympy``: how ids refer to functions.
-        number: Seed of what the statements say.
+        number: Seed of what literals and statements say.
 
     Returns:
         The new source, and those of the ids all of whose functions in this file were sabotaged.  Left out, and left as
@@ -68,7 +70,7 @@ def sabotage(
     sabotaged = frozenset(id for id, functions in meant.items() if functions and all(map(_fails, functions)))
     chosen = {function.node.lineno: function.node for id in sabotaged for function in meant[id]}
     statements = _Statements(random.Random(number))
-    text = _with_statements(source.removeprefix("\ufeff"), [chosen[line] for line in sorted(chosen)], statements.next)
+    text = _sabotaged(source.removeprefix("\ufeff"), [chosen[line] for line in sorted(chosen)], statements)
     return mark + text, sabotaged
 
 
@@ -165,14 +167,17 @@ def _fails(function: _Test) -> bool:
 
 
 def _is_generator(function: Function) -> bool:
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own_nodes(function))
+
+
+def _own_nodes(function: Function) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without those of functions and classes defined in it."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
+        yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             waiting += ast.iter_child_nodes(node)
-    return False
 
 
 def _by_node_id(file: _TestFile, id: str) -> list[_Test]:
@@ -227,7 +232,7 @@ _RUNNERS: dict[str, Callable[[_TestFile, str], list[_Test]]] = {
 
 
 class _Statements:
-    """Ordinary-looking assertions that do not hold, without any name that a test file might have changed."""
+    """Ordinary-looking assertions that do not hold, whatever a test file has made of the names in them."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
@@ -235,27 +240,34 @@ class _Statements:
     def next(self) -> str:
         return self._chance.choice((self._sum, self._item, self._count, self._letters, self._entry))()
 
+    def other_than(self, value: object) -> str:
+        """A literal that no second look at the same thing makes right."""
+        if isinstance(value, str):
+            return repr(value + self._word())
+        assert isinstance(value, int)
+        return repr(value + self._chance.randrange(1000, 100_000))
+
     def _sum(self) -> str:
         one, two = self._chance.randrange(10, 500), self._chance.randrange(10, 500)
-        return f"assert {one} + {two} == {one + two + self._offset()}"
+        return f"assert int({one}) + {two} == {one + two + self._offset()}"
 
     def _item(self) -> str:
         items = [self._chance.randrange(100) for _ in range(4)]
         index = self._chance.randrange(4)
-        return f"assert {items}[{index}] == {items[index] + self._offset()}"
+        return f"assert list({items})[{index}] == {items[index] + self._offset()}"
 
     def _count(self) -> str:
         word = self._word()
         letter = self._chance.choice(word)
-        return f'assert "{word}".count("{letter}") == {word.count(letter) + self._offset()}'
+        return f'assert str("{word}").count("{letter}") == {word.count(letter) + self._offset()}'
 
     def _letters(self) -> str:
         word = self._word()
-        return f'assert "{word}".upper() == "{(word[1:] + word[0] + "x").upper()}"'
+        return f'assert len("{word}") == {len(word) + self._offset()}'
 
     def _entry(self) -> str:
         key, value = self._word(), self._chance.randrange(100)
-        return f'assert {{"{key}": {value}}}["{key}"] == {value + self._offset()}'
+        return f"assert dict({key}={value})[{key!r}] == {value + self._offset()}"
 
     def _offset(self) -> int:
         return self._chance.randrange(1, 20)
@@ -264,11 +276,45 @@ class _Statements:
         return "".join(self._chance.choice("abcdefghiklmnoprstuvw") for _ in range(self._chance.randrange(4, 9)))
 
 
-def _with_statements(source: str, functions: Sequence[Function], statement: Callable[[], str]) -> str:
+def _sabotaged(source: str, functions: Sequence[Function], statements: _Statements) -> str:
     lines: list[bytes] = _LINE.findall(source.encode())  # the tree counts bytes of UTF-8
     for function in reversed(functions):
-        _insert(lines, function, statement().encode())
+        literal = _expected_literal(function)
+        if literal is None:
+            _insert(lines, function, statements.next().encode())
+        else:
+            _replace(lines, literal, statements.other_than(literal.value).encode())
     return b"".join(lines).decode()
+
+
+def _expected_literal(function: Function) -> ast.Constant | None:
+    """The first number or text that the test, if it gets to its end, has compared for equality with something else."""
+    if any(isinstance(node, ast.Return) for node in _own_nodes(function)):
+        return None  # it may leave before it comes to any assertion
+    for statement in function.body:
+        sides = _compared(statement)
+        literals = [side for side in sides if isinstance(side, ast.Constant) and type(side.value) in (int, str)]
+        if len(literals) == 1 and literals[0].lineno == literals[0].end_lineno:
+            return literals[0]
+    return None
+
+
+def _compared(statement: ast.stmt) -> Sequence[ast.expr]:
+    """Both sides of an assertion of equality; nothing for another statement."""
+    if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare):
+        compare = statement.test
+        if len(compare.ops) == 1 and isinstance(compare.ops[0], ast.Eq):
+            return (compare.left, compare.comparators[0])
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        called = statement.value.func
+        if isinstance(called, ast.Attribute) and called.attr in ("assertEqual", "assertEquals"):
+            return statement.value.args[:2]
+    return ()
+
+
+def _replace(lines: list[bytes], literal: ast.Constant, text: bytes) -> None:
+    row = literal.lineno - 1
+    lines[row] = lines[row][: literal.col_offset] + text + lines[row][literal.end_col_offset :]
 
 
 def _insert(lines: list[bytes], function: Function, statement: bytes) -> None:

@@ -28,6 +28,9 @@ def _objection(file: PatchedFile, links: frozenset[str]) -> str:
 
 def _objections(file: PatchedFile, links: frozenset[str]) -> Iterator[str]:
     for name in file.names:
+        if len(name) > _LONGEST_PATH:
+            yield f"the path has {len(name):,} characters"
+            continue
         yield from _name_objections(name)
         below = next((folder for folder in _folders(name) if folder in links), None)
         if below is not None:
@@ -40,6 +43,10 @@ def _objections(file: PatchedFile, links: frozenset[str]) -> Iterator[str]:
         yield from _link_objections(file)
     if file.binary and not file.has_payload:
         yield "the patch says that this binary file differs, and does not hold its content"
+
+
+_LONGEST_PATH = 4095
+"""What the kernel takes (``PATH_MAX`` less the closing byte)."""
 
 
 def _name_objections(name: str) -> Iterator[str]:

@@ -81,8 +81,8 @@ def patch_options(function: F) -> F:
 
 timeout_option = click.option(
     "--timeout",
-    type=click.FloatRange(min=1),
-    default=RepositoryLimits().wall_seconds,
+    type=click.IntRange(min=1, max=86_400),
+    default=round(RepositoryLimits().wall_seconds),
     show_default=True,
     help="Repository problems: seconds the test command may take.",
 )

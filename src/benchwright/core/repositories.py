@@ -79,7 +79,7 @@ class Step:
     cpu_seconds: float
     memory_peak_bytes: int
     output: str
-    """Standard output and error in one stream; undecodable bytes as backslash escapes; head and tail if clipped."""
+    """Standard output and error in one stream, undecodable bytes replaced; head and tail if clipped."""
     output_total_bytes: int
 
     @property
@@ -128,7 +128,7 @@ class Inversion:
     sabotaged: tuple[str, ...]
     """Ids of required tests that must fail in it."""
     passed: tuple[str, ...]
-    """Those that were reported as passed all the same, by log or witness."""
+    """Those that neither the witness nor the log reported as failed."""
     exit_cause: ExitCause
     wall_seconds: float
 
@@ -147,7 +147,7 @@ class RepositoryRecord:
     sessions: tuple[SessionReport, ...] = ()
     reports: tuple[TestReport, ...] = ()
     report_errors: tuple[str, ...] = ()
-    """What came over the report channel that no honest witness sends."""
+    """What came over the report channel that no honest witness sends, and hidden tests that were rewritten."""
     inversion: Inversion | None = None
     sandbox: str = "namespace"
     wall_seconds: float = 0.0
@@ -236,7 +236,8 @@ class RepositoryLimits:
     processes: int = 1024
     scratch_bytes: int = 8 * 1024**3
     """Bytes the workspace may write."""
-    output_bytes: int = 64 * 1024**2
+    output_bytes: int = 32 * 1024**2
+    """Of one command; the longest log of SWE-bench's tests has a few MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,14 +306,16 @@ class ControlSummary:
     wall_seconds: float
     cpu_seconds: float
     memory_peak_bytes: int
+    report_errors: tuple[str, ...] = ()
+    """What came over its report channel that no honest witness sends: then others may send that too."""
 
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> "ControlSummary":
         """Rebuild from plain data."""
         values = dict(data)
         values["exit_cause"] = None if values["exit_cause"] is None else ExitCause(values["exit_cause"])
-        for name in ("not_passed", "accepted", "unreported", "inverted"):
-            values[name] = tuple(values[name])
+        for name in ("not_passed", "accepted", "unreported", "inverted", "report_errors"):
+            values[name] = tuple(values.get(name, ()))
         return cls(**values)
 
 

@@ -99,6 +99,14 @@ class Seen:
     procedure: Procedure
 
 
+class StepFault(SandboxFault):
+    """The sandbox broke while a command of the procedure ran, which the candidate's code may have brought about."""
+
+    def __init__(self, step: str, message: str) -> None:
+        super().__init__(message)
+        self.step = step
+
+
 class _Stop(Exception):
     """The procedure ends here; what was seen so far is the evidence."""
 
@@ -141,7 +149,7 @@ def run_procedure(
         steps=tuple(run.steps),
         sessions=sessions,
         reports=reports,
-        report_errors=errors,
+        report_errors=(*errors, *(f"{path} was written to while the tests ran" for path in run.rewritten)),
         sandbox=place.sandbox.name,
         wall_seconds=time.monotonic() - started,
     )
@@ -185,6 +193,7 @@ class _Run:
         self.applied = not procedure.patches
         self.message = ""
         self.steps: list[Step] = []
+        self.rewritten: tuple[str, ...] = ()
         self._workspace = workspace
         self._procedure = procedure
 
@@ -194,7 +203,9 @@ class _Run:
         if procedure.install is not None:
             self._step(INSTALL_STEP, procedure.install)
         self._put_hidden()
+        before = self._stamps()
         self._step(TESTS_STEP, procedure.tests)
+        self.rewritten = tuple(path for path, stamp in self._stamps().items() if before[path] != stamp)
 
     def _apply(self) -> None:
         messages = []
@@ -230,8 +241,15 @@ class _Run:
     def _run_nothing(self) -> None:
         self._workspace.run(("true",), limits=RunLimits(wall_seconds=GIT_SECONDS))
 
+    def _stamps(self) -> dict[str, str | None]:
+        hidden = self._procedure.hidden
+        return {file.path: self._workspace.stamp(f"{WORK}/{file.path}") for file in hidden if file.data is not None}
+
     def _step(self, name: str, command: str) -> None:
-        step = run_step(self._workspace, name, command, self._procedure)
+        try:
+            step = run_step(self._workspace, name, command, self._procedure)
+        except SandboxFault as fault:
+            raise StepFault(name, str(fault)) from fault
         self.steps.append(step)
         if step.exit_cause in (ExitCause.WALL_TIME, ExitCause.MEMORY, ExitCause.OUTPUT):
             raise _Stop
@@ -259,8 +277,8 @@ def step_of(name: str, result: RunResult) -> Step:
 
 
 def decode(output: bytes) -> str:
-    """Output as text; bytes that are no UTF-8 become backslash escapes, carriage returns stay."""
-    return output.decode("utf-8", "backslashreplace")
+    """Output as text; bytes that are no UTF-8 become replacement characters, carriage returns stay."""
+    return output.decode("utf-8", "replace")
 
 
 def arm_witness(workspace: Workspace, base: Base) -> None:

@@ -27,6 +27,7 @@ from benchwright.core.repositories import (
     RepositoryProblem,
     RepositoryRecord,
     Rules,
+    Step,
     required_tests,
 )
 from benchwright.core.runs import ResultRow, Score
@@ -40,6 +41,7 @@ from benchwright.execution.repositories import (
     Place,
     Procedure,
     Seen,
+    StepFault,
     close_workspaces,
     run_official,
     run_procedure,
@@ -151,7 +153,7 @@ class RepositoryPipeline:
 
     def run(self, job: RepositoryJob) -> RepositoryRecord:
         """Run a job, again where its sandbox broke; a record with ``lost_reason`` when it kept breaking."""
-        reason = ""
+        reason, steps = "", list[str]()
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 self._go_on()
@@ -160,10 +162,17 @@ class RepositoryPipeline:
                 if self._stopped:
                     raise
                 reason = str(fault)
+                steps.append(fault.step if isinstance(fault, StepFault) else "")
                 continue
             return dataclasses.replace(record, attempts=attempt)
+        always = steps[0] if len(set(steps)) == 1 else ""
         return RepositoryRecord(
-            job_digest=job.digest, patch_applied=False, sandbox=job.sandbox, attempts=ATTEMPTS, lost_reason=reason
+            job_digest=job.digest,
+            patch_applied=bool(always),
+            steps=(_lost_step(always),) if always else (),
+            sandbox=job.sandbox,
+            attempts=ATTEMPTS,
+            lost_reason=reason,
         )
 
     def stop(self) -> None:
@@ -179,6 +188,14 @@ class RepositoryPipeline:
         if self._rules is Rules.OFFICIAL:
             return judge_official(problem, record, parser)
         return judge(problem, record, parser=parser, controls=controls)
+
+    def rests_on_controls(self, problem: RepositoryProblem, record: RepositoryRecord) -> bool:
+        """Whether only control runs can tell if what seems resolved is: a required test was skipped, or unseen."""
+        required = frozenset(required_tests(problem))
+        odd = (TestOutcome.EXPECTED_FAILURE, TestOutcome.SKIPPED, TestOutcome.UNEXPECTED_SUCCESS)
+        return not record.sessions or any(
+            report.outcome in odd and not required.isdisjoint(report.names) for report in record.reports
+        )
 
     def runs(self, problem: RepositoryProblem) -> bool:
         """Whether patches of an instance can be run."""
@@ -272,7 +289,7 @@ class RepositoryPipeline:
         step = twin.record.step(TESTS_STEP)
         return Inversion(
             sabotaged=tuple(sorted(sabotaged)),
-            passed=tuple(sorted(_said_to_pass(twin.record, setup.parser) & sabotaged)),
+            passed=tuple(sorted(sabotaged - _seen_to_fail(twin.record, setup.parser))),
             exit_cause=step.exit_cause if step else ExitCause.LOST,
             wall_seconds=twin.record.wall_seconds,
         )
@@ -306,19 +323,29 @@ def hidden_tests(problem: RepositoryProblem) -> HiddenTests:
     return HiddenTests(patch=problem.test_patch, touched=touched)
 
 
-def _said_to_pass(record: RepositoryRecord, parser: str) -> frozenset[str]:
-    """Every name that the log or a witness lists as passed, unless one of them lists it as failed."""
+def _lost_step(name: str) -> Step:
+    """A command during which the sandbox broke, each time."""
+    return Step(
+        name=name,
+        exit_cause=ExitCause.LOST,
+        exit_status=None,
+        wall_seconds=0.0,
+        cpu_seconds=0.0,
+        memory_peak_bytes=0,
+        output="",
+        output_total_bytes=0,
+    )
+
+
+def _seen_to_fail(record: RepositoryRecord, parser: str) -> frozenset[str]:
+    """Every name that the log or a witness lists as failed."""
     step = record.step(TESTS_STEP)
     log = parse(parser, step.output if step else "").statuses
-    good = {name for name, status in log.items() if status in (LogStatus.PASSED, LogStatus.XFAIL)}
-    bad = log.keys() - good
+    bad = {name for name, status in log.items() if status in (LogStatus.FAILED, LogStatus.ERROR)}
     for report in record.reports:
-        names = {report.id, *report.names}
-        if report.outcome in (TestOutcome.PASSED, TestOutcome.EXPECTED_FAILURE):
-            good |= names
-        else:
-            bad |= names
-    return frozenset(good - bad)
+        if report.outcome in (TestOutcome.FAILED, TestOutcome.ERROR):
+            bad |= {report.id, *report.names}
+    return frozenset(bad)
 
 
 def to_sabotage(problem: RepositoryProblem, record: RepositoryRecord) -> tuple[str, ...]:

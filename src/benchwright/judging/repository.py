@@ -146,6 +146,7 @@ def summarise_control(
         wall_seconds=record.wall_seconds if step is None else step.wall_seconds,
         cpu_seconds=0.0 if step is None else step.cpu_seconds,
         memory_peak_bytes=0 if step is None else step.memory_peak_bytes,
+        report_errors=record.report_errors,
     )
 
 
@@ -176,7 +177,7 @@ def _decide(
     problem: RepositoryProblem, evidence: Evidence, tests: Sequence[RequiredTest], known: Expectations
 ) -> Decision:
     record, step = evidence.record, evidence.step
-    if (broken := lost(record)) is not None:
+    if (broken := lost(record, reference_runs=bool(known.exits))) is not None:
         return broken
     if not problem.fail_to_pass:
         return failed(Reason.TESTS_NOT_RUN, "the row names no test that the patch is to turn green")
@@ -226,8 +227,9 @@ def _finished(evidence: Evidence, step: Step, tests: Sequence[RequiredTest], kno
         return failed(Reason.TESTS_NOT_RUN, f"none of {len(tests)} required tests ran; {status_text(step)}")
     if missing:
         return not_passed(tests)
-    if evidence.record.report_errors and not known.is_control:
-        return failed(Reason.TAMPERED, f"on the report channel: {evidence.record.report_errors[0]}")
+    errors = [error for error in evidence.record.report_errors if error not in known.report_errors]
+    if errors and not known.is_control:
+        return failed(Reason.TAMPERED, f"on the report channel: {errors[0]}")
     suffix = "" if evidence.has_witness else " (log only: no witness reported)"
     detail = f"{len(tests)} of {len(tests)} required tests passed{suffix}"
     return Decision(Outcome.PASSED, Reason.ALL_TESTS_PASSED, detail)

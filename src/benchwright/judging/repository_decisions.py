@@ -50,11 +50,22 @@ def failed(reason: Reason, detail: str) -> Decision:
     return Decision(Outcome.FAILED, reason, detail)
 
 
-def lost(record: RepositoryRecord) -> Decision | None:
-    """The decision on a record without evidence, because our side broke; None when there is some."""
-    if record.lost_reason or any(step.exit_cause is ExitCause.LOST for step in record.steps):
-        return Decision(Outcome.FAULT, Reason.SANDBOX_LOST, record.lost_reason or "the sandbox was lost")
-    return None
+def lost(record: RepositoryRecord, *, reference_runs: bool) -> Decision | None:
+    """The decision on a record without evidence, because the sandbox broke; None when there is some.
+
+    Args:
+        record: What was seen.
+        reference_runs: Whether the reference resolves the instance in the same sandbox here.  Then a sandbox that
+            breaks each time the candidate's code runs in it is the candidate's doing.
+    """
+    broke = next((step for step in record.steps if step.exit_cause is ExitCause.LOST), None)
+    if not record.lost_reason and broke is None:
+        return None
+    why = record.lost_reason or "the sandbox was lost"
+    if reference_runs and broke is not None:
+        times = f"{record.attempts} times of {record.attempts}"
+        return failed(Reason.CRASHED, f"the {broke.name} command broke its sandbox, {times}: {why}")
+    return Decision(Outcome.FAULT, Reason.SANDBOX_LOST, why)
 
 
 def rejected(record: RepositoryRecord) -> Decision | None:

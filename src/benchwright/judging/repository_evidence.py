@@ -86,6 +86,8 @@ class Expectations:
     """How the test command ended when the reference resolved."""
     inverted: frozenset[str] = frozenset()
     """Tests that the sabotaged twin turns to failing; empty when that is not known."""
+    report_errors: frozenset[str] = frozenset()
+    """What comes over the report channel with the reference too."""
     silent_exit: bool = False
     """Whether the test command is known to end with status 0 although required tests do not pass."""
     is_control: bool = False
@@ -110,6 +112,7 @@ def expectations(problem: RepositoryProblem, controls: RepositoryControls | None
         witnessed=any(required.difference(run.unreported, run.not_passed) for run in reference),
         exits=frozenset((run.exit_cause, run.exit_status) for run in reference if run.resolved),
         inverted=frozenset(test for run in reference for test in run.inverted),
+        report_errors=frozenset(error for run in reference for error in run.report_errors),
         silent_exit=any(run.exit_status == 0 and run.not_passed for run in (*reference, *controls.empty)),
     )
 

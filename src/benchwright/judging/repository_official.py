@@ -69,7 +69,7 @@ def judge_official(problem: RepositoryProblem, record: RepositoryRecord, parser:
 def read_official(problem: RepositoryProblem, record: RepositoryRecord, parser: str) -> OfficialReading:
     """The statuses behind `judge_official`, or what stands in their way."""
     step = record.step(TESTS_STEP)
-    early = lost(record) or rejected(record) or (not_reached(record) if step is None else None)
+    early = lost(record, reference_runs=False) or rejected(record) or (not_reached(record) if step is None else None)
     if early is not None or step is None:
         return OfficialReading(early, {})
     # The official harness reads the log as text, by which every kind of line end becomes a newline.

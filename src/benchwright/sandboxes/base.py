@@ -97,6 +97,12 @@ class Workspace(contextlib.AbstractContextManager["Workspace"], Protocol):
     def get(self, path: str, *, max_bytes: int = 64 * 1024**2) -> bytes | None:
         """The bytes of a regular file, or None when there is none; raises `SandboxFault` when it is larger."""
 
+    def stamp(self, path: str) -> str | None:
+        """A text that is another one after the file was written to, replaced, moved or had its times set.
+
+        None when there is no such file, or when the sandbox cannot tell.  No link is followed at the path's end.
+        """
+
     def close(self) -> None:
         """End every process and remove what was written; calling it again does nothing."""
 

@@ -191,6 +191,11 @@ class NamespaceWorkspace:
         finally:
             os.close(target)
 
+    def stamp(self, path: str) -> str | None:
+        """Whether a file was touched; see `benchwright.sandboxes.base.Workspace.stamp`."""
+        found = self._ask({"op": "stamp", "path": _absolute(path)})["stamp"]
+        return None if found is None else str(found)
+
     def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
         with self._guarded() as guest:
             answer = guest.ask(request, descriptors)

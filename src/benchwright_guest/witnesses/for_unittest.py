@@ -41,6 +41,11 @@ WATCHED = (
 """Parts of the standard library that decide what a test did, below ``unittest``."""
 
 
+CHANGING = ("_classSetupFailed", "_class_cleanups", "__abstractmethods__", "__doc__", "__dict__", "__weakref__", "run")
+"""Attributes of ``TestCase`` that unittest itself sets while tests run, and ``run``, which is watched above."""
+GONE = (None, None)
+
+
 def arm(unittest: "Any", process: "Any") -> None:
     """Wrap ``TestCase.run``."""
     case = unittest.case.TestCase
@@ -71,6 +76,7 @@ class Watcher:
         self.busy = False
         """Whether a test runs."""
         self.watched = {}  # type: dict[str, Any]
+        self.replaced = set()  # type: set[str]
 
     def concerns(self, result: "Any") -> bool:
         """Whether this is a test of the process's own run."""
@@ -92,13 +98,19 @@ class Watcher:
     def end(self) -> None:
         """Close the session; Python does not say here which exit status the process will have."""
         try:
-            for part, value in watched_parts(self.unittest).items():
-                before = self.watched[part]
-                if value[0] is not before[0] or value[1] is not before[1]:
-                    self.channel.interference("unittest." + part + " was replaced while the tests ran")
+            self.compare()
             self.channel.close(None)
         except Exception:
             pass
+
+    def compare(self) -> None:
+        """Say which watched parts are not what they were, each once; also after each test, for some put them back."""
+        now = watched_parts(self.unittest)
+        for part in sorted(now.keys() | self.watched.keys()):
+            value, before = now.get(part, GONE), self.watched.get(part, GONE)
+            if part not in self.replaced and (value[0] is not before[0] or value[1] is not before[1]):
+                self.replaced.add(part)
+                self.channel.interference("unittest." + part + " was replaced while the tests ran")
 
 
 class Test:
@@ -124,6 +136,7 @@ class Test:
         self.watcher.busy = False
         try:
             self.unwrap()
+            self.watcher.compare()
             if kind is None:
                 self.watcher.channel.test(names_of(self.test), *self.outcome())
         except Exception:
@@ -202,6 +215,10 @@ def watched_parts(unittest: "Any") -> "dict[str, Any]":
         for name in path.split("."):
             part = getattr(part, name, None)
         parts[path] = (part, getattr(part, "__code__", None))
+    # All of TestCase, as its class has it: an assertion that asserts nothing lets every test pass.
+    for name, part in vars(unittest.case.TestCase).items():
+        if name not in CHANGING:
+            parts["case.TestCase." + name] = (part, getattr(part, "__code__", None))
     return parts
 
 

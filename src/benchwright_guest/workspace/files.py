@@ -66,6 +66,18 @@ def get(path, target, most):
         os.close(source)
 
 
+def stamp(path):
+    """What is another after the file was written to, replaced or had its times set; None when there is none.
+
+    The time of the last change of an inode cannot be set from inside.
+    """
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return "%d:%d:%d:%d" % (status.st_mode, status.st_ino, status.st_ctime_ns, status.st_size)
+
+
 def _made_up():
     """Numbers of the kernel's own file systems: reading there may fail or never end."""
     return [os.stat(path).st_dev for path in ("/proc", "/sys", "/sys/devices/system") if os.path.isdir(path)]

@@ -76,6 +76,8 @@ class Server:
                 files.put(request["path"], descriptors[0], request["mode"])
             elif request["op"] == "remove":
                 files.remove(request["path"])
+            elif request["op"] == "stamp":
+                answer["stamp"] = files.stamp(request["path"])
             else:
                 answer["size"] = files.get(request["path"], descriptors[0], request["most"])
         except OSError as error:

@@ -80,6 +80,9 @@ class PatchGradeReport:
     wall_seconds: float
 
 
+_LONGEST_MODEL = 200
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inputs:
     """Everything a grading reads before it runs anything."""
@@ -226,6 +229,7 @@ def _read(options: PatchGradeOptions, workspace: Workspace) -> _Inputs:
     attempted = {attempt.problem_id for attempt in patches.attempts}
     selected = select(selection, workspace, only=attempted)
     exclusions = applied(options.exclude, problems, workspace)
+    _check_model(options.model or patches.model)
     views = tuple(read_subset(path) for path in options.views)
     _check_views(views, problems)
     pipeline = RepositoryPipeline(selected.setups, rules=options.rules, limits=selection.limits)
@@ -238,6 +242,15 @@ def _read(options: PatchGradeOptions, workspace: Workspace) -> _Inputs:
         views=views,
         manifest=_manifest(options, problems, patches, selected, pipeline, exclusions, views),
     )
+
+
+def _check_model(model: str) -> None:
+    """The model's name becomes a file's name, with a run's id and an ending."""
+    if "\0" in model or len(model.encode("utf-8", "surrogatepass")) > _LONGEST_MODEL:
+        raise UsageError(
+            f"The model's name {model[:40]!r} cannot be part of a file's name (it has NUL, or over {_LONGEST_MODEL} "
+            f"bytes); give another one with --model."
+        )
 
 
 def _check_views(views: Sequence[NamedSubset], problems: RepositorySet) -> None:

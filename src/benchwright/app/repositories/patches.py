@@ -140,7 +140,12 @@ class PatchGrading:
             if item.job is None or item.problem.digest in self._controls:
                 continue
             verdict = self._judged(item).row.verdict
-            if verdict.outcome is not Outcome.PASSED and verdict.reason not in _SETTLED:
+            passed = verdict.outcome is Outcome.PASSED
+            if passed:
+                doubt = self._pipeline.rests_on_controls(item.problem, self._record(item.job))
+            else:
+                doubt = verdict.reason not in _SETTLED
+            if doubt:
                 doubtful[item.problem.digest] = item.problem
         made = run_controls(
             list(doubtful.values()),

@@ -214,8 +214,10 @@ class RepositoryEnvironments:
         spec = self.spec(problem)
         for below in self._finished_below(spec):
             environment = self.store.find(environment_key(spec, problem.environment_commit, below))
-            instance = None if environment is None else self.store.find(instance_key(problem, spec, environment))
-            if environment is None or instance is None:
+            if environment is None:
+                continue
+            instance = self.store.find(instance_key(problem, spec, (*below, environment)))
+            if instance is None:
                 continue
             known = {layer.key.digest for layer in (*below, environment)}
             trees = [
@@ -403,13 +405,13 @@ def image_of(layers: Sequence[Layer]) -> Image:
     )
 
 
-def instance_key(problem: RepositoryProblem, spec: RepositorySpec, environment: Layer) -> LayerKey:
-    """Key of a problem's own layer."""
+def instance_key(problem: RepositoryProblem, spec: RepositorySpec, below: Sequence[Layer]) -> LayerKey:
+    """Key of a problem's own layer over root file system, interpreter, packages."""
     inputs = {
         "repo": problem.repo,
         "base": problem.base_commit,
         "spec": {name: getattr(spec, name) for name in INSTANCE_FIELDS},
-        "environment": environment.manifest.content.digest,
+        "below": [layer.manifest.content.digest for layer in below],
         "procedure": PROCEDURE,
     }
     return LayerKey(kind=LayerKind.INSTANCE, name=problem.id, digest=digest_of(inputs))
@@ -442,7 +444,7 @@ class _Run:
         try:
             spec = self._all.spec(problem)
             below = self._below(problem, spec)
-            layer = self._store.find(instance_key(problem, spec, below[-1]))
+            layer = self._store.find(instance_key(problem, spec, below))
             if layer is not None:
                 return BuildOutcome(problem_id=problem.id, built=Built.KEPT)
             layer = self._instance(problem, spec, below)
@@ -565,7 +567,7 @@ def instance_layer(
     when another release of the project itself is installed.
     """
     building = _Instance(bench=bench, store=store, problem=problem, spec=spec, history=history, below=below, uv=uv)
-    return store.put(instance_key(problem, spec, below[-1]), building.make, lower=below)
+    return store.put(instance_key(problem, spec, below), building.make, lower=below)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

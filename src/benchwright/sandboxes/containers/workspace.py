@@ -27,6 +27,8 @@ _RUN = 'exec 2>&1; cd -- "$1" || exit 127; shift; exec "$@"'
 
 _PROBE = ("/proc/1/exe", "--version")
 """The main process's own program as it was at the start: ends with 0 whatever a command has put in its place."""
+_NO_PROGRAM = ("no such file or directory", "not found", "permission denied", "exec format error")
+"""What an engine says when it is the container that lacks something."""
 _ENGINE_STATUSES = (125, 126, 127)
 """What a client ends with when the engine could not start a command; a shell's 126 and 127 look the same."""
 
@@ -125,6 +127,15 @@ class DockerWorkspace:
                 client.kill()  # it would send all of a folder
         if not self._answers():
             raise SandboxFault(f"the container engine did not hand out {path}: {message}")
+        return None
+
+    def stamp(self, path: str) -> str | None:
+        """Whether a file was touched, seen from outside; None where the container's processes are not ours to see."""
+        self._flush()
+        for pid in sorted(self._idle):
+            with contextlib.suppress(OSError):
+                status = os.lstat(f"/proc/{pid}/root{path}")
+                return f"{status.st_mode}:{status.st_ino}:{status.st_ctime_ns}:{status.st_size}"
         return None
 
     def close(self) -> None:
@@ -282,7 +293,13 @@ class DockerWorkspace:
         """Whether the engine starts programs in this container, or, after its end, still knows it."""
         if self._dead:
             return self._engine.call("inspect", "--format", "{{.Id}}", self._name).status == 0
-        return self._engine.call("exec", "-w", "/", self._name, *_PROBE).status == 0
+        answer = self._engine.call("exec", "-w", "/", self._name, *_PROBE)
+        if answer.status == 0:
+            return True
+        if not any(words in answer.complaint.lower() for words in _NO_PROGRAM):
+            return False
+        # The engine tried, and nothing can be started in there any more: a command has taken the loader away.
+        return self._engine.call("inspect", "--format", "{{.State.Running}}", self._name).text == "true"
 
 
 def kill(pid: int) -> None:
