@@ -171,7 +171,8 @@ def test_a_patch_that_is_none(grade: Grade, folder: Path, patch: object, verdict
     report = grade({SOUND: patch}, "--ids", SOUND)
     assert verdicts(report, folder) == {SOUND: verdict}
     assert (report["solved"], report["faults"], report["estimates"]["pass@1"]["value"]) == (0, 0, 0.0)
-    assert report["uncontrolled"] == [SOUND], "no control run is needed to know it"
+    # Only of a patch that git refuses a control run tells whether the repository is what it should be.
+    assert report["uncontrolled"] == ([] if patch == OUTSIDE.format("notes.txt") else [SOUND])
 
 
 def test_missing_predictions_count_as_unresolved(grade: Grade, built: BuiltHome) -> None:
@@ -224,7 +225,10 @@ def test_the_score_is_given_with_and_without_excluded_instances(
     exclusion_list(folder / "odd.toml", "odd", (SECOND,))
     report = grade({SOUND: built.little.gold}, "--exclude", "odd.toml")
     assert report["excluded"] == {SECOND: ["odd: It is odd."]}
-    assert report["views"] == {"all": {"instances": 3, "faults": 0}, "kept": {"instances": 2, "faults": 0}}
+    assert report["views"] == {
+        "all": {"instances": 3, "faults": 0, "resolved": 1, "share": 1 / 3},
+        "kept": {"instances": 2, "faults": 0, "resolved": 1, "share": 0.5},
+    }
     assert report["estimates"]["pass@1"]["value"] == pytest.approx(1 / 3)
     assert report["estimates"]["pass@1[kept]"]["value"] == pytest.approx(1 / 2)
     assert report["kept_minus_all"] == pytest.approx(1 / 6)
@@ -269,7 +273,7 @@ def test_a_view_is_a_further_denominator(grade: Grade, built: BuiltHome, folder:
     """The score on the ids that somebody else reported on, under the file's name."""
     (folder / "vendor.txt").write_text(f"{SOUND}\n{SECOND}  # hard\n")
     report = grade({SOUND: built.little.gold}, "--view", "vendor.txt")
-    assert report["views"]["vendor"] == {"instances": 2, "faults": 0}
+    assert report["views"]["vendor"] == {"instances": 2, "faults": 0, "resolved": 1, "share": 0.5}
     assert report["estimates"]["pass@1[vendor]"]["value"] == 0.5
 
 
@@ -399,7 +403,7 @@ def test_another_grading_is_not_mixed_in(grade: Grade, bw: Run, built: BuiltHome
     line = refused(
         bw("grade", "repositories", "preds.jsonl", *built.rows, "--out", "out", "--ids", SOUND, "--timeout", "9")
     )
-    assert "out holds another grading (it differs in limits); choose another folder with --out" in line
+    assert "out holds another grading (it differs in limits, instances); choose another folder with --out" in line
 
 
 def harsher(problem: RepositoryProblem, record: RepositoryRecord, **how: Any) -> Verdict:
