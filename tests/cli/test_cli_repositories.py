@@ -234,7 +234,7 @@ def test_the_score_is_given_with_and_without_excluded_instances(
     assert report["kept_minus_all"] == pytest.approx(1 / 6)
     assert [name for name, _ in report["exclusion_lists"]] == ["odd"]
     shown = bw("grade", "repositories", "preds.jsonl", *built.rows, "--out", "out", "--exclude", "odd.toml").stdout
-    assert "Leaving them out moves the score by +16.7 points." in shown
+    assert "Leaving the excluded ones out moves the share of all by +16.7 points." in shown
     assert "without excluded ones" in shown
 
 

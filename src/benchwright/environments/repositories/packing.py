@@ -31,10 +31,12 @@ MOST_INDEX_BYTES = 256 * MIB
 """Five hundred manifests with all their packages take 10 MiB."""
 
 LEVEL = 12
-"""Measured on the layers of nine instances: level 12 takes half the time of 15 and gives 2 % more bytes."""
+"""Measured on the layers of eight instances (1,221 MiB): level 9 gives 421 MiB in 24 s of CPU time, 12 gives 413 in 47,
+15 gives 409 in 176."""
 
 WINDOW_LOG = 27
-"""Repetitions are found 128 MiB back, across the trees of several instances; reading takes that much memory too."""
+"""Repetitions are found 128 MiB back, across the trees of several instances; reading takes that much memory too.  1 GiB
+(30) gives 3 % less."""
 
 KIND_ORDER = tuple(LayerKind)
 
