@@ -160,6 +160,10 @@ class ScriptedWorkspace:
                 return place.read_bytes()
         return None
 
+    def stamp(self, path: str) -> str | None:
+        """It cannot tell."""
+        return None
+
     def close(self) -> None:
         """Give what was written to root inside, as a real sandbox would have."""
         if self.keep is not None:

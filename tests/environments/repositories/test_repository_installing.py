@@ -215,6 +215,7 @@ def test_system_packages_make_a_layer_of_their_own(store: LayerStore, below: tup
     assert extra_locales(spec) == ("de_DE.ISO-8859-1",)
     assert system_layer(bench, store, replace(spec, version="2"), rootfs) == layer
     assert system_key(SPEC, rootfs) is None
+    assert system_key(replace(SPEC, system_packages=("git",)), rootfs) is None
     assert system_layer(bench, store, SPEC, rootfs) is None
     assert system_key(replace(SPEC, locales=("en_US.UTF-8",)), rootfs) is None
 

@@ -111,12 +111,17 @@ class Inventory:
 
 
 def system_key(spec: RepositorySpec, rootfs: Layer) -> LayerKey | None:
-    """Key of the layer of Debian packages, or None when the specification asks for none."""
-    wanted = sorted({*spec.system_packages, *extra_locales(spec)})
+    """Key of the layer of Debian packages, or None when the specification asks for none that are not there anyway."""
+    wanted = sorted({*_missing_packages(spec, rootfs), *extra_locales(spec)})
     if not wanted:
         return None
     inputs = {"wanted": wanted, "rootfs": rootfs.manifest.content.digest, "procedure": PROCEDURE}
     return LayerKey(kind=LayerKind.SYSTEM, name="-".join(wanted)[:60], digest=digest_of(inputs))
+
+
+def _missing_packages(spec: RepositorySpec, rootfs: Layer) -> tuple[str, ...]:
+    there = {name for name, _ in rootfs.manifest.made.versions}
+    return tuple(name for name in spec.system_packages if name not in there)
 
 
 def extra_locales(spec: RepositorySpec) -> tuple[str, ...]:
@@ -132,8 +137,8 @@ def system_layer(bench: Workbench, store: LayerStore, spec: RepositorySpec, root
 
     def make(draft: Draft) -> Made:
         with bench.session([rootfs.path], draft.scratch, network=True, environ=BASE_ENVIRON) as session:
-            if spec.system_packages:
-                _apt_install(session, spec.system_packages)
+            if missing := _missing_packages(spec, rootfs):
+                _apt_install(session, missing)
             for locale in extra_locales(spec):
                 charmap = locale.partition(".")[2] or "UTF-8"
                 session.run(f"echo {shlex.quote(f'{locale} {charmap}')} >> /etc/locale.gen", what="add a locale")
