@@ -511,3 +511,66 @@ def test_a_literal_that_may_not_decide_is_left(body: str) -> None:
     text, ids = sabotage(f"def test_it():\n{body}", path="t.py", required=["t.py::test_it"], runner="pytest", number=7)
     assert ids == {"t.py::test_it"}
     assert text.count("assert") == body.count("assert") + 1
+
+
+TAILS = """\
+import pytest
+
+
+def test_plain(tmp_path):
+    value = tmp_path / "x"
+    assert value
+    with pytest.raises(ValueError):
+        int("x")
+
+
+class TestIt:
+    def test_nested(self):
+        def inner():
+            return 1
+
+        for part in (1, 2):
+            assert inner() <= part  # a remark
+
+
+def test_leaves():
+    if test_plain:
+        return
+    assert False
+
+
+def test_short(): assert test_plain
+
+
+async def test_last():
+    text = \'\'\'
+two lines\'\'\'
+    assert text"""
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_statements_may_stand_at_the_end(number: int) -> None:
+    """There each test has one statement more, first or last, and the last of them is reached by a run to the end."""
+    names = ["test_plain", "TestIt::test_nested", "test_leaves", "test_short", "test_last"]
+    required = [f"t.py::{name}" for name in names]
+    text, ids = sabotage(TAILS, path="t.py", required=required, runner="pytest", number=number, anywhere=True)
+    assert ids == set(required)
+    changed = changed_functions(text, TAILS)
+    assert len(changed) == len(names)
+    for new, old in changed:
+        inside = [ast.dump(node) for node in old.body]
+        first, last = [ast.dump(node) for node in new.body[1:]], [ast.dump(node) for node in new.body[:-1]]
+        assert inside in (first, last)
+        if old.name in ("test_leaves", "test_short"):
+            assert inside == first, "an end that need not be reached, or has no line of its own"
+
+
+def test_some_statements_stand_at_the_end() -> None:
+    """Which ones cannot be foreseen."""
+    required = ["t.py::test_plain"]
+    places = set()
+    for number in range(30):
+        text, _ = sabotage(TAILS, path="t.py", required=required, runner="pytest", number=number, anywhere=True)
+        ((new, old),) = changed_functions(text, TAILS)
+        places.add(ast.dump(new.body[0]) == ast.dump(old.body[0]))
+    assert places == {True, False}

@@ -41,7 +41,7 @@ _DJANGO_ID = re.compile(r"(\S+) \((\S+)\)")
 
 
 def sabotage(
-    source: str, *, path: str, required: Collection[str], runner: str, number: int
+    source: str, *, path: str, required: Collection[str], runner: str, number: int, anywhere: bool = False
 ) -> tuple[str, frozenset[str]]:
     """Make every test function fail that a required id refers to.
 
@@ -51,6 +51,7 @@ def sabotage(
         required: Test ids as the benchmark's log parser spells them, cut ones and docstrings included.
         runner: ``pytest``, ``django`` (or ``unittest``) or ``sympy``: how ids refer to functions.
         number: Seed of what literals and statements say.
+        anywhere: Whether a statement may also stand at the end of a test, which then must have run to its end.
 
     Returns:
         The new source, and those of the ids all of whose functions in this file were sabotaged.  Left out, and left as
@@ -70,7 +71,9 @@ def sabotage(
     sabotaged = frozenset(id for id, functions in meant.items() if functions and all(map(_fails, functions)))
     chosen = {function.node.lineno: function.node for id in sabotaged for function in meant[id]}
     statements = _Statements(random.Random(number))
-    text = _sabotaged(source.removeprefix("\ufeff"), [chosen[line] for line in sorted(chosen)], statements)
+    text = _sabotaged(
+        source.removeprefix("\ufeff"), [chosen[line] for line in sorted(chosen)], statements, anywhere=anywhere
+    )
     return mark + text, sabotaged
 
 
@@ -240,6 +243,10 @@ class _Statements:
     def next(self) -> str:
         return self._chance.choice((self._sum, self._item, self._count, self._letters, self._entry))()
 
+    def at_end(self) -> bool:
+        """Whether the next one goes to the end."""
+        return self._chance.random() < 0.5
+
     def other_than(self, value: object) -> str:
         """A literal that no second look at the same thing makes right."""
         if isinstance(value, str):
@@ -276,14 +283,16 @@ class _Statements:
         return "".join(self._chance.choice("abcdefghiklmnoprstuvw") for _ in range(self._chance.randrange(4, 9)))
 
 
-def _sabotaged(source: str, functions: Sequence[Function], statements: _Statements) -> str:
+def _sabotaged(source: str, functions: Sequence[Function], statements: _Statements, *, anywhere: bool) -> str:
     lines: list[bytes] = _LINE.findall(source.encode())  # the tree counts bytes of UTF-8
     for function in reversed(functions):
         literal = _expected_literal(function)
-        if literal is None:
-            _insert(lines, function, statements.next().encode())
-        else:
+        if literal is not None:
             _replace(lines, literal, statements.other_than(literal.value).encode())
+        elif anywhere and statements.at_end() and _runs_to_its_end(function, lines):
+            _append(lines, function, statements.next().encode())
+        else:
+            _insert(lines, function, statements.next().encode())
     return b"".join(lines).decode()
 
 
@@ -297,6 +306,25 @@ def _expected_literal(function: Function) -> ast.Constant | None:
         if len(literals) == 1 and literals[0].lineno == literals[0].end_lineno:
             return literals[0]
     return None
+
+
+def _runs_to_its_end(function: Function, lines: Sequence[bytes]) -> bool:
+    """Whether a test that passes has come to its last line, and a further line can be put behind that."""
+    last = function.body[-1]
+    begun = lines[last.lineno - 1][: last.col_offset].strip()
+    leaves = any(isinstance(node, (ast.Return, ast.Raise)) for node in _own_nodes(function))
+    return not leaves and not begun and not isinstance(last, ast.Pass)
+
+
+def _append(lines: list[bytes], function: Function, statement: bytes) -> None:
+    """Put a statement on a line of its own behind the last one of a function."""
+    last = function.body[-1]
+    assert last.end_lineno is not None
+    first_line = lines[last.lineno - 1]
+    row = last.end_lineno - 1
+    ending = lines[row][len(lines[row].rstrip(b"\r\n")) :]
+    indent = first_line[: len(first_line) - len(first_line.lstrip())]
+    lines[row] = lines[row].rstrip(b"\r\n") + (ending or b"\n") + indent + statement + ending
 
 
 def _compared(statement: ast.stmt) -> Sequence[ast.expr]:

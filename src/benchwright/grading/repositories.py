@@ -375,7 +375,9 @@ def sabotaged_files(
         except UnicodeDecodeError:
             files.append(file)
             continue
-        text, ids = sabotage(source, path=file.path, required=required, runner=runner, number=secrets.randbelow(10**6))
+        text, ids = sabotage(
+            source, path=file.path, required=required, runner=runner, number=secrets.randbelow(10**6), anywhere=True
+        )
         sabotaged |= ids
         files.append(dataclasses.replace(file, data=text.encode()))
     return tuple(files), frozenset(sabotaged)
