@@ -5,8 +5,9 @@ there, and fails there with the reference's patch, was not really run: its resul
 
 Where a test compares something with a literal, another literal is put in its place: what that something is must then
 really have been looked at, by an assertion that really asserts, and nothing shows that the test is another one.  In
-other tests a statement that does not hold is put at the head, or at the end.  Both are done in the text, at positions that the syntax
-tree gives; everything else of the file stays as it is, and lines keep their numbers wherever the language allows it.
+other tests a statement that does not hold is put at the head, or at the end.  Both are done in the text, at positions
+that the syntax tree gives; everything else of the file stays as it is, and lines keep their numbers wherever the
+language allows it.
 """
 
 import ast
