@@ -448,6 +448,10 @@ except OSError as error: print(errno.errorcode[error.errno], 1000 < len(made) < 
     assert lines(python(workspace, program)) == ["EMFILE True"]
 
 
+C_LIBRARY_SIGNALS = 1 << 31 | 1 << 32
+"""Bits of the signals 32 and 33, which glibc keeps for itself: as they came from whoever started the tests."""
+
+
 def test_a_command_cannot_spoil_the_next(workspace: Workspace) -> None:
     """Times, priorities, limits, masks and closed descriptors are its own."""
     program = """
@@ -461,4 +465,6 @@ os.closerange(0, 100)
     script = "umask; ulimit -n; nice 2> /dev/null || echo 0; grep -E '^Sig(Blk|Ign)' /proc/self/status"
     seen = lines(shell(workspace, script))
     assert (seen[0], seen[1], seen[2]) == ("0022", "16384", "0")
-    assert {line.split()[1] for line in seen[3:]} == {"0000000000000000"}
+    masks = [int(line.split()[1], 16) for line in seen[3:]]
+    assert len(masks) == 2
+    assert not any(mask & ~C_LIBRARY_SIGNALS for mask in masks)
