@@ -133,7 +133,7 @@ attempt("a variable of the host", lambda: os.environ[{variable!r}])
 attempt("a variable of a process", lambda: look({variable!r}.encode()))
 attempt("a process of the host", lambda: look(("pyte" + "st_" + "host").encode()))
 attempt("passwords", lambda: open("/etc/shadow").read())
-attempt("keys", lambda: os.listdir("/root/.ssh"))
+attempt("keys", lambda: os.listdir(os.path.expanduser("~/.ssh")))
 attempt("memory", lambda: open("/dev/mem", "rb").read(1))
 attempt("kernel memory", lambda: open("/proc/kcore", "rb").read(4)[3])
 """
@@ -206,7 +206,7 @@ attempt("other rights", lambda: os.chmod("/.benchwright/report.sock", 0))
 attempt("no folder", lambda: os.rename("/.benchwright", "/tmp/old"))
 """
 REWARDS = """
-for path in ("/testbed/report.json", "/testbed/results.json", "/tmp/record.json", "/root/verdict.json",
+for path in ("/testbed/report.json", "/testbed/results.json", "/tmp/record.json", "/etc/verdict.json",
              "/testbed/reward.txt", "/tmp/patch.diff", "/testbed/.git/verdict"):
     with open(path, "w") as file:
         file.write('{"resolved": true, "reward": 1}')

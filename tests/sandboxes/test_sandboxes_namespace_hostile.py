@@ -85,7 +85,7 @@ def test_files_of_the_host_do_not_exist(workspace: Workspace, tmp_path: Path) ->
     for path in (secret, f"/proc/1/root{secret}", f"/proc/1/cwd{secret}", f"{'../' * 40}{str(secret)[1:]}"):
         done = workspace.run(["cat", str(path)], limits=RunLimits(wall_seconds=SECONDS))
         assert done.exit_status == 1, f"{path}: {done.output!r}"
-    for path in ("/etc/shadow", "/root/.bashrc", "/home", "/boot", "/etc/ssh", "/var/log", "/run", "/sys/firmware"):
+    for path in ("/etc/shadow", "/etc/gshadow", "/home", "/boot", "/etc/ssh", "/var/log", "/run", "/sys/firmware"):
         assert shell(workspace, f"test -e {path}").exit_status == 1, path
 
 

@@ -26,7 +26,7 @@ from benchwright.grading.limits import FLOOR_SECONDS
 from benchwright.grading.pipeline import Pipeline, Prepared
 from benchwright.grading.run import Progress, RunSummary, run_jobs
 from benchwright.judging.function import JUDGE_VERSION
-from benchwright.store.folder import ResultsFolder
+from benchwright.store.folder import ResultsFolder, now
 from benchwright.store.records import RecordStore
 
 DEFAULT_FLOOR_SECONDS = FLOOR_SECONDS
@@ -82,7 +82,7 @@ def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progres
     inputs = Inputs.read(options, workspace)
     folder = ResultsFolder(options.out or _default_folder(options, inputs))
     with folder.locked(), workspace.records() as store:
-        _refuse_foreign(folder, inputs)
+        folder.refuse_other(inputs.manifest)
         return grade_into(folder, store, inputs, options, report)
 
 
@@ -109,7 +109,7 @@ def grade_into(
             taken over from an earlier grading.
     """
     started = time.monotonic() if started is None else started
-    folder.write_manifest({**inputs.manifest, "status": "running", "started": _now()})
+    folder.write_manifest({**inputs.manifest, "status": "running", "started": now()})
     place = place_of(inputs.target.digest, options.isolation)
     controls = store.controls(place, guest_version())
     pipeline = Pipeline(
@@ -140,7 +140,7 @@ def grade_into(
     if options.official_files and inputs.manifest.get("status") != "stopped" and summary.estimates:
         _write_official(folder, inputs, options, prepared, rows, summary, here, store)
     wall = time.monotonic() - started
-    manifest = {"status": "complete", **inputs.manifest, "finished": _now(), **_outcome(summary, run, wall)}
+    manifest = {"status": "complete", **inputs.manifest, "finished": now(), **_outcome(summary, run, wall)}
     digests = {problem.id: problem.digest for problem in problems.values()}
     folder.write_manifest({**manifest, "problem_digests": digests})
     return GradeReport(
@@ -277,20 +277,6 @@ def _default_folder(options: GradeOptions, inputs: Inputs) -> Path:
     return Path("benchwright-results") / f"{stem}-{inputs.run_id[:8]}"
 
 
-def _refuse_foreign(folder: ResultsFolder, inputs: Inputs) -> None:
-    if not folder.has_manifest():
-        return
-    found = folder.manifest()
-    if found.get("run_id") == inputs.run_id:
-        return
-    names = [name for name, value in inputs.manifest.items() if name in found and found[name] != value]
-    names = [name for name in names if name != "run_id"]
-    raise UsageError(
-        f"{folder.path} holds another grading (it differs in {', '.join(names) or 'its identity'}); "
-        f"choose another folder with --out, or move that one away."
-    )
-
-
 def _rows(
     inputs: Inputs,
     pipeline: Pipeline,
@@ -367,7 +353,3 @@ def _outcome(summary: Summary, run: RunSummary, wall: float) -> dict[str, Any]:
         "duplicates": run.duplicates,
         "wall_seconds": round(wall, 3),
     }
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 from benchwright.core.answers import CodeAnswer
 from benchwright.core.attempts import Attempt
@@ -25,8 +25,19 @@ class SampleKey(NamedTuple):
     sample: int
 
 
+class HasId(Protocol):
+    """What a set can name its problems by."""
+
+    @property
+    def id(self) -> str:
+        """The benchmark's own id."""
+
+
+P = TypeVar("P", bound=HasId)
+
+
 @dataclass(frozen=True, kw_only=True)
-class ProblemSet:
+class Problems(Generic[P]):
     """The problems of one benchmark, version and subset, in the order of their ids."""
 
     benchmark: str
@@ -39,27 +50,32 @@ class ProblemSet:
     """Where the rows came from: a file's path, or data set, revision and file."""
     pinned: bool
     """Whether the rows or their file were checked against a digest that the package ships."""
-    problems: tuple[FunctionProblem, ...]
+    problems: tuple[P, ...]
 
     @cached_property
-    def by_id(self) -> Mapping[str, FunctionProblem]:
+    def by_id(self) -> Mapping[str, P]:
         """The problems by id."""
         return {problem.id: problem for problem in self.problems}
 
-    def problem(self, problem_id: str) -> FunctionProblem:
+    def problem(self, problem_id: str) -> P:
         """The problem of that id; raises `UnknownNameError` with near misses."""
         try:
             return self.by_id[problem_id]
         except KeyError:
             raise UnknownNameError(f"{self.benchmark} problem", problem_id, self.by_id) from None
 
-    def only(self, problem_ids: Iterable[str]) -> "ProblemSet":
+    def only(self, problem_ids: Iterable[str]) -> Self:
         """The same set with these problems alone; digest and version still say which data they are from.
 
         Raises `UnknownNameError` for an id that is not in the set.
         """
         chosen = {self.problem(problem_id).id for problem_id in problem_ids}
         return replace(self, problems=tuple(problem for problem in self.problems if problem.id in chosen))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemSet(Problems[FunctionProblem]):
+    """Problems of functions to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,15 @@
 """Benchmarks of repository problems: the protocol, what it gives and takes, and the registry."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from benchwright.benchmarks.base import Problems
 from benchwright.core.attempts import Attempt
 from benchwright.core.digest import digest_of
-from benchwright.core.errors import UnknownNameError, UsageError
+from benchwright.core.errors import UsageError
 from benchwright.core.registry import Registry
 from benchwright.core.repositories import RepositoryProblem
 
@@ -33,45 +34,13 @@ def named_few(names: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RepositorySet:
-    """The problems of one benchmark, version and subset, in the order of their ids."""
-
-    benchmark: str
-    version: str
-    """The data's published version, or ``local-`` and a digest when it is none that is known."""
-    subset: str
-    digest: str
-    """SHA-256 over the canonical rows of the problems as loaded: the same for every file format."""
-    source: str
-    """Where the rows came from: a file's path, or data set, revision and file."""
-    pinned: bool
-    """Whether the file was checked against a digest that the package ships."""
-    problems: tuple[RepositoryProblem, ...]
-
-    @cached_property
-    def by_id(self) -> Mapping[str, RepositoryProblem]:
-        """The problems by id."""
-        return {problem.id: problem for problem in self.problems}
+class RepositorySet(Problems[RepositoryProblem]):
+    """Problems of repositories to mend."""
 
     @cached_property
     def without_tests(self) -> tuple[str, ...]:
         """Ids of the problems for which nothing can be graded."""
         return tuple(problem.id for problem in self.problems if not has_tests(problem))
-
-    def problem(self, problem_id: str) -> RepositoryProblem:
-        """The problem of that id; raises `UnknownNameError` with near misses."""
-        try:
-            return self.by_id[problem_id]
-        except KeyError:
-            raise UnknownNameError(f"{self.benchmark} problem", problem_id, self.by_id) from None
-
-    def only(self, problem_ids: Iterable[str]) -> "RepositorySet":
-        """The same set with these problems alone; digest and version still say which data they are from.
-
-        Raises `UnknownNameError` for an id that is not in the set.
-        """
-        chosen = {self.problem(problem_id).id for problem_id in problem_ids}
-        return replace(self, problems=tuple(problem for problem in self.problems if problem.id in chosen))
 
     def subset_of(self, name: str, problem_ids: Iterable[str]) -> "RepositorySet":
         """The problems of a named subset, as a set with a digest of its own."""

@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,20 @@ class ResultsFolder:
     def has_manifest(self) -> bool:
         """Whether a grading has been here."""
         return (self.path / MANIFEST).exists()
+
+    def refuse_other(self, manifest: Mapping[str, Any]) -> None:
+        """Raise `UsageError` when the folder holds a grading whose ``run_id`` is another one."""
+        if not self.has_manifest():
+            return
+        found = self.manifest()
+        if found.get("run_id") == manifest["run_id"]:
+            return
+        names = [name for name, value in manifest.items() if name in found and found[name] != value]
+        names = [name for name in names if name != "run_id"]
+        raise UsageError(
+            f"{self.path} holds another grading (it differs in {', '.join(names) or 'its identity'}); "
+            f"choose another folder with --out, or move that one away."
+        )
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write the manifest, all or nothing."""
@@ -195,6 +210,11 @@ class ResultsFolder:
                 f"{self.path / name} could not be written ({error.strerror}); finished executions are kept, give the "
                 f"same command again once there is room."
             ) from error
+
+
+def now() -> str:
+    """The time as manifests have it: UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def row_to_plain(row: ResultRow) -> dict[str, Any]:

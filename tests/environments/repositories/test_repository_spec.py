@@ -183,10 +183,10 @@ def test_a_users_folder_adds_and_replaces(tmp_path: Path) -> None:
     (tmp_path / "rockets.toml").write_text(OWN, encoding="utf-8")
     flask = OWN.replace("acme/rockets", "pallets/flask").replace('["1", "2"]', '["2.3"]').replace('["2"]', '["9"]')
     (tmp_path / "flask.toml").write_text(flask, encoding="utf-8")
-    assert specs.spec_for("acme/rockets", "2", tmp_path).python == "3"
-    assert specs.spec_for("pallets/flask", "2.3", tmp_path).packages == (("pytest==8.3.2",),)
-    assert specs.spec_for("pallets/flask", "9", tmp_path).version == "9"
-    assert specs.spec_for("pallets/flask", "2.2", tmp_path) == specs.spec_for("pallets/flask", "2.2")
+    assert specs.spec_for("acme/rockets", "2", specs.load_specs(tmp_path)).python == "3"
+    assert specs.spec_for("pallets/flask", "2.3", specs.load_specs(tmp_path)).packages == (("pytest==8.3.2",),)
+    assert specs.spec_for("pallets/flask", "9", specs.load_specs(tmp_path)).version == "9"
+    assert specs.spec_for("pallets/flask", "2.2", specs.load_specs(tmp_path)) == specs.spec_for("pallets/flask", "2.2")
     assert len(specs.load_specs(tmp_path)) == len(specs.load_specs()) + 3
 
 

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchwright.app.repositories.places import places_of
+from benchwright.app.repositories.places import image_tag, places_of
 from benchwright.app.repositories.selection import Selection, environments_of
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.repositories import RepositoryProblem
+from benchwright.environments.repositories.images import remove_image
 from benchwright.environments.repositories.instances import BuildOutcome, BuildReport, Built
 from benchwright.environments.repositories.packing import Packed
 from benchwright.environments.repositories.planning import EnvironmentPlan, Plan
 from benchwright.environments.repositories.pythons import UnavailableError
+from benchwright.sandboxes.containers.engine import Engine
 
 MIB = 1024 * 1024
 
@@ -103,7 +105,14 @@ def _pull(selection: Selection, problems: Iterable[RepositoryProblem], report: C
 
 
 def remove_repositories(selection: Selection, workspace: Workspace) -> int:
-    """Remove the chosen instances' own layers; returns the bytes that became free."""
+    """Remove the chosen instances' own layers; returns the bytes that became free.
+
+    With the docker sandbox the images made of them go instead; what those took, the engine does not say.
+    """
+    if selection.sandbox == "docker":
+        for problem in selection.load().problems:
+            remove_image(Engine("docker"), image_tag(problem))
+        return 0
     return environments_of(selection, workspace).remove(selection.load().problems)
 
 

@@ -5,7 +5,6 @@ import enum
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from benchwright.core.verdicts import Reason
 from benchwright.execution.repositories import HARNESS_VERSION
 from benchwright.grading.repositories import PreparedPatch, RepositoryPipeline, row_of
 from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION, judge_no_patch
-from benchwright.store.folder import ResultsFolder
+from benchwright.store.folder import ResultsFolder, now
 
 _SETTLED = frozenset({Reason.PATCH_REJECTED, Reason.EMPTY, Reason.NOT_A_PATCH, Reason.MISSING})
 
@@ -116,8 +115,8 @@ def _grade_patches(
     inputs = _read(options, workspace)
     folder = ResultsFolder(options.out or _default_folder(options, inputs))
     with folder.locked(), workspace.records() as store:
-        _refuse_foreign(folder, inputs)
-        folder.write_manifest({**inputs.manifest, "status": "running", "started": _now()})
+        folder.refuse_other(inputs.manifest)
+        folder.write_manifest({**inputs.manifest, "status": "running", "started": now()})
         grading = PatchGrading(
             inputs.pipeline,
             store,
@@ -142,7 +141,7 @@ def _grade_patches(
         manifest = {
             "status": "complete",
             **inputs.manifest,
-            "finished": _now(),
+            "finished": now(),
             **summary.to_plain(),
             "executed": grading.executed,
             "reused": grading.reused,
@@ -341,21 +340,3 @@ def _manifest(
 def _default_folder(options: PatchGradeOptions, inputs: _Inputs) -> Path:
     stem = options.predictions.resolve().name.split(".")[0] or "patches"
     return Path("benchwright-results") / f"{stem}-{inputs.manifest['run_id'][:8]}"
-
-
-def _refuse_foreign(folder: ResultsFolder, inputs: _Inputs) -> None:
-    if not folder.has_manifest():
-        return
-    found = folder.manifest()
-    if found.get("run_id") == inputs.manifest["run_id"]:
-        return
-    names = [name for name, value in inputs.manifest.items() if name in found and found[name] != value]
-    names = [name for name in names if name != "run_id"]
-    raise UsageError(
-        f"{folder.path} holds another grading (it differs in {', '.join(names) or 'its identity'}); "
-        f"choose another folder with --out, or move that one away."
-    )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

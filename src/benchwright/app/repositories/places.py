@@ -25,6 +25,11 @@ class Places(Protocol):
         """
 
 
+def image_tag(problem: RepositoryProblem) -> str:
+    """What the engine calls the image of a problem that is made here."""
+    return f"benchwright/{problem.id.lower()}:latest"
+
+
 def places_of(selection: Selection, environments: RepositoryEnvironments | None) -> Places:
     """The places of a selection; raises `UsageError` for a sandbox that cannot open such environments."""
     if selection.images is not None and selection.sandbox != "docker":
@@ -64,7 +69,7 @@ class _Images:
         image = build_image(
             self._sandbox.engine,
             [ImageLayer(path=layer.path, digest=layer.manifest.content.digest) for layer in layers],
-            tag=f"benchwright/{problem.id.lower()}:latest",
+            tag=image_tag(problem),
             environ=IMAGE_ENVIRON,
             owner=user_mapping(),
         )

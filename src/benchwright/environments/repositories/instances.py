@@ -65,7 +65,7 @@ from benchwright.environments.repositories.pythons import (
 from benchwright.environments.repositories.rootfs import RootfsChoice, rootfs_layer, why_not_here
 from benchwright.environments.repositories.sealing import set_times, shift_owners
 from benchwright.environments.repositories.sources import open_source
-from benchwright.environments.repositories.spec import RepositorySpec, Specs, load_specs, requirements_from
+from benchwright.environments.repositories.spec import RepositorySpec, Specs, load_specs, requirements_from, spec_for
 from benchwright.environments.repositories.trees import MANY_FOLDERS, count_folders, older_commit, tree_layer
 from benchwright.environments.repositories.workbench import (
     BASE_ENVIRON,
@@ -193,13 +193,7 @@ class RepositoryEnvironments:
 
     def spec(self, problem: RepositoryProblem) -> RepositorySpec:
         """The specification of a problem's environment; raises `UsageError` when there is none."""
-        try:
-            return self._specs[problem.repo, problem.version]
-        except KeyError:
-            raise UsageError(
-                f"There is no environment specification for version {problem.version!r} of {problem.repo}, which "
-                f"{problem.id} needs; add one, see docs/reference/repository-specs.md."
-            ) from None
+        return spec_for(problem.repo, problem.version, self._specs)
 
     def places(self) -> PythonPlaces:
         """Where interpreters are looked for."""

@@ -97,9 +97,6 @@ DEVIATIONS = (
 NEEDED_PROGRAMS = ("bash", "env", "find", "git", "patch", "sed", "touch", "xargs")
 """What a root file system from elsewhere must have in /bin or /usr/bin at least."""
 
-APT_SECONDS = 3600.0
-"""TeX alone is more than a gigabyte."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RootfsChoice:

@@ -198,12 +198,12 @@ def load_specs(extra: Path | None = None) -> Specs:
     return specs
 
 
-def spec_for(repo: str, version: str, extra: Path | None = None) -> RepositorySpec:
-    """The specification of one version of one repository.
+def spec_for(repo: str, version: str, specs: Specs | None = None) -> RepositorySpec:
+    """The specification of one version of one repository, among the shipped ones when none are given.
 
     Raises `UsageError` that says how to add one when there is none.
     """
-    specs = load_specs(extra)
+    specs = load_specs() if specs is None else specs
     if (repo, version) in specs:
         return specs[repo, version]
     versions = ", ".join(sorted((known for name, known in specs if name == repo), key=_version_key))

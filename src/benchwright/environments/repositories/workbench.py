@@ -164,10 +164,6 @@ class Workbench:
             remove_tree(kept / name)
         prune(kept, below=stack)
 
-    def clear_cache(self) -> None:
-        """Remove what was downloaded; it will be downloaded again when it is needed."""
-        remove_tree(self._cache_root())
-
     def _cache_root(self) -> Path:
         return self._store.root / "cache" / "packages"
 
