@@ -129,7 +129,7 @@ def test_an_unknown_version_or_repository(bw: Run, built: BuiltHome, tmp_path: P
     assert done.returncode == 3
     assert outcomes(done) == {SOUND: "kept", "x-1": "failed", "x-2": "failed"}
     said = messages(done)
-    assert f"There is no environment specification for version '9' of {REPO}, which x-1 needs; add one" in said["x-1"]
+    assert f"There is no environment specification for version '9' of {REPO} (there are: 1.0, 2.0)" in said["x-1"]
     assert "of no/such" in said["x-2"]
     plan = json.loads(bw("env", "plan", "repositories", *options, "--json").stdout)
     assert [one["problem"] for one in plan["environments"] if one["repo"] == "no/such"] == [
