@@ -92,8 +92,8 @@ def _unreadable(text: str) -> NoAnswer:
 
 def _ended_early(attempt: Attempt) -> NoAnswer | None:
     match attempt.ending:
-        case Ending.SUBMITTED:
-            return None
+        case Ending.SUBMITTED | Ending.GAVE_UP | Ending.OUT_OF_BUDGET | Ending.OUT_OF_TIME | Ending.CRASHED:
+            return None  # of an agent, what it has left counts however it ended
         case Ending.TRUNCATED:
             return NoAnswer(reason=Reason.TRUNCATED, detail="the reply was cut off before it ended")
         case Ending.REFUSED:

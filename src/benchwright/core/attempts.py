@@ -14,8 +14,16 @@ class Ending(enum.StrEnum):
     """Declined by the model or by its provider's filter."""
     OVERFLOWED = "overflowed"
     """The prompt did not fit the model's context: the model's own limit, not a fault."""
+    GAVE_UP = "gave_up"
+    """An agent that stopped acting without handing in; what it left is graded."""
+    OUT_OF_BUDGET = "out_of_budget"
+    """An agent that was over its budget of tokens, money or turns; what it left is graded."""
+    OUT_OF_TIME = "out_of_time"
+    """An agent that was over its time; what it left is graded."""
+    CRASHED = "crashed"
+    """A scaffold's own program that ended with an error; what it left is graded."""
     FAILED = "failed"
-    """The provider gave no reply after all retries: a fault, nobody's answer."""
+    """The provider gave no reply after all retries, or our side broke: a fault, nobody's answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from benchwright.core.execution import ExitCause
 
@@ -137,3 +137,98 @@ class Sandbox(Protocol):
             SandboxFault: It should, but did not.
             UsageError: The image is of a kind that this sandbox cannot open.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveResult:
+    """What one command in a live workspace did."""
+
+    exit_status: int | None
+    """Exit status, or minus the signal number; None when it was ended for its time."""
+    stdout: bytes
+    """Standard output; head and tail around a note when there was more than was asked for.  With ``merged``, standard
+    error is in it, in the order of writing."""
+    stderr: bytes
+    stdout_total_bytes: int
+    stderr_total_bytes: int
+    timed_out: bool
+    wall_seconds: float
+
+
+class LiveProcess(Protocol):
+    """A command that was started in a live workspace."""
+
+    def wait(self) -> LiveResult:
+        """Wait for its end, from any thread; raises `SandboxFault` when the workspace breaks or is closed meanwhile."""
+
+    def kill(self) -> None:
+        """End the command and all it has started that did not make itself independent; `wait` returns then."""
+
+
+class LiveWorkspace(contextlib.AbstractContextManager["LiveWorkspace"], Protocol):
+    """A workspace that an agent lives in: commands run side by side, and what they leave running goes on.
+
+    Every method may be called from any thread at any time.  What is not the command's doing raises `SandboxFault`.
+    """
+
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        limits: RunLimits,
+        environ: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        stdin: bytes = b"",
+        user: str | None = None,
+        merged: bool = False,
+    ) -> LiveProcess:
+        """Start a command; it ends when its own process ends, whatever it leaves running.
+
+        Output of processes that outlive the command is not waited for.  Output beyond ``limits.output_bytes`` (of each
+        stream) does not end the command: the head and the tail are kept.  At ``limits.wall_seconds`` the command is
+        killed with everything it has started that is still of its session; other commands go on.  A program that is
+        not there ends with status 127, one that cannot be started with 126; a folder that is not there with 127 too.
+
+        Args:
+            command: Program and arguments; looked up in the ``PATH`` it will have.
+            limits: Time, and bytes of each stream to keep.
+            environ: Variables added to the image's own.
+            cwd: Folder inside the sandbox; the image's working folder when None.
+            stdin: What it may read; then end of file.
+            user: Name or number of the user to run as; root when None.
+            merged: Whether standard error joins standard output.
+
+        Raises `UsageError` for a user that the workspace does not have, `SandboxFault` when the sandbox is broken.
+        """
+
+    def put(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+        """As `Workspace.put`."""
+
+    def get(self, path: str, *, max_bytes: int = 64 * 1024**2) -> bytes | None:
+        """As `Workspace.get`."""
+
+    def tree(self, path: str, into: BinaryIO) -> None:
+        """Write a folder as an uncompressed tar archive to a file of the host, with names relative to the folder.
+
+        Made by the sandbox itself and not by programs of the image, so that nothing a command has done to those
+        matters.  Left out: ``.git`` at the top, and what is neither a regular file, a folder nor a symbolic link.
+        A folder that is not there gives an empty archive.  Raises `SandboxFault`.
+        """
+
+    def written(self) -> tuple[str, ...] | None:
+        """Absolute paths of what was written, changed or removed since the opening; None where that cannot be told.
+
+        A new folder with all below it may be named alone.
+        """
+
+    def close(self) -> None:
+        """End every process and remove what was written; calling it again does nothing."""
+
+
+class LiveSandbox(Sandbox, Protocol):
+    """A sandbox in which agents can live too."""
+
+    def open_live(
+        self, image: Image, limits: WorkspaceLimits, *, shared: Mapping[str, Path] | None = None
+    ) -> LiveWorkspace:
+        """A fresh live workspace without a network; arguments and errors as for `Sandbox.open`."""

@@ -1,0 +1,1 @@
+"""Scaffolds: what lets a model act in a repository; our own loop, and other people's agents."""
