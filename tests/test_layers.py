@@ -17,7 +17,8 @@ LIBRARIES = {
     "benchwright.stats": {"numpy", "scipy"},
     "benchwright.benchmarks": {"huggingface_hub", "pyarrow"},
     "benchwright.environments": {"uv", "zstandard"},
-    "benchwright.bridge": {"inspect_ai", "anyio"},  # Inspect runs its tasks under anyio, on which it depends
+    # Inspect runs its tasks under anyio and wants settings of sandboxes as pydantic models; it depends on both.
+    "benchwright.bridge": {"inspect_ai", "inspect_swe", "anyio", "pydantic"},
     "benchwright.app": {"numpy"},  # a random generator is made here and handed to stats
     "benchwright.cli": {"click", "rich"},
 }

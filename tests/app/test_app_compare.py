@@ -14,7 +14,10 @@ from benchwright.app.results import regrade
 from benchwright.app.summary import summarise
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.stubs import given_names
+from benchwright.cli.compare import lines
+from benchwright.core.agents import AgentLimits, NativeTools
 from benchwright.core.errors import UsageError
+from benchwright.core.evaluation import Evaluation
 from benchwright.core.execution import ExecutionRecord, Job, LoadError, TestOutcome, TestPlan
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
@@ -200,6 +203,48 @@ def test_gradings_of_this_version_can_be_compared(scripted: ScriptedFactory, hom
     assert (found.paired.difference, found.paired.n, found.b.missing) == (1.0, 4, (PROBLEMS[3].id,))
     assert (found.a.variant, found.b.variant) == ("complete", "instruct")
     assert "variant" in {name for name, _, _ in found.settings}
+
+
+def evaluation(**changes: Any) -> dict[str, Any]:
+    """What the manifest of an agent's run says of its evaluation."""
+    values: dict[str, Any] = {
+        "scaffold": "loop", "provider": "openai", "limits": AgentLimits(), "native_tools": NativeTools.AUTO,
+        "samples": 1, **changes,
+    }  # fmt: skip
+    return Evaluation(**values).to_plain()
+
+
+def test_evaluations_that_are_not_comparable_need_force(make: Make) -> None:
+    """Refused with all reasons in one sentence; forced, the comparison is made and carries them."""
+    a = make("a", many(2, 2), evaluation=evaluation())
+    b = make("b", many(1, 3), evaluation=evaluation(scaffold="codex", samples=4))
+    reasons = ["A is of scaffold loop, B of codex", "the samples for each problem are 1 in A, 4 in B"]
+    with pytest.raises(UsageError) as refused:
+        compare(a, b)
+    words = f"A and B are not comparable: {'; '.join(reasons)}; give --force to compare them even so."
+    assert str(refused.value) == words
+    forced = compare(a, b, force=True)
+    plain = forced.to_plain()
+    assert (plain["forced"], plain["incomparable"], plain["n"]) == (True, reasons, 4)
+    assert [line for line in lines(forced) if "forced" in line] == [f"Not comparable, forced: {why}" for why in reasons]
+
+
+def test_force_changes_nothing_where_it_is_not_needed(make: Make) -> None:
+    """Comparable evaluations, and results without any, are compared as ever, and not called forced."""
+    agent, other = (make(name, many(2, 2), evaluation=evaluation()) for name in "ab")
+    bare = make("c", many(1, 3))
+    for pair in ((agent, other), (agent, bare), (bare, agent)):
+        assert compare(*pair) == compare(*pair, force=True)
+        assert (compare(*pair).forced, compare(*pair).to_plain()["incomparable"]) == (False, [])
+
+
+@pytest.mark.parametrize("foreign", ["1.0.0", {}, {**evaluation(), "native_tools": "maybe"}])
+def test_an_evaluation_that_cannot_be_read_is_refused(make: Make, foreign: object) -> None:
+    """A manifest of another version is not guessed at, forced or not; the message names the folder."""
+    a, b = make("a", many(1, 1), evaluation=evaluation()), make("b", many(1, 1), evaluation=foreign)
+    for force in (False, True):
+        with pytest.raises(UsageError, match=r"What .*b says of its evaluation cannot be read"):
+            compare(a, b, force=force)
 
 
 # Laziness

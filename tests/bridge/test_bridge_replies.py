@@ -115,13 +115,14 @@ def test_reasoning_alone_is_an_empty_answer() -> None:
 
 
 texts = st.text(max_size=60)
+counts = st.integers(0, 10**6)
 usages = st.builds(
-    TokenUsage,
-    input_tokens=st.integers(0, 10**6),
-    cache_read_tokens=st.integers(0, 10**6),
-    cache_write_tokens=st.integers(0, 10**6),
-    output_tokens=st.integers(1, 10**6),
-    reasoning_tokens=st.integers(0, 10**6),
+    lambda thought, said, **read: TokenUsage(output_tokens=1 + thought + said, reasoning_tokens=thought, **read),
+    thought=counts,
+    said=counts,
+    input_tokens=counts,
+    cache_read_tokens=counts,
+    cache_write_tokens=counts,
 )
 
 

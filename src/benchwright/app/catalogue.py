@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.answers.plans import read_plan
+from benchwright.benchmarks import agent_prompts
+from benchwright.benchmarks.agent_prompts import LOOP_TOOLS
 from benchwright.benchmarks.base import ProblemSet
 from benchwright.benchmarks.bigcodebench.statistics import statistics_of
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
+from benchwright.core.agents import AgentLimits
 from benchwright.core.errors import UsageError
 from benchwright.core.prompts import Mode, Prompt
 from benchwright.sandboxes.registry import SANDBOXES
@@ -101,6 +104,13 @@ def show_repository_problem(data: Data, problem_id: str) -> dict[str, Any]:
     benchmark = REPOSITORY_BENCHMARKS.get(data.benchmark)
     problems = benchmark.load(subset=data.subset, version=data.version, path=data.path)
     return dataclasses.asdict(problems.problem(problem_id))
+
+
+def agent_prompt(data: Data, problem_id: str) -> Prompt:
+    """What an agent of the default scaffold is told about a problem, with the default budget."""
+    benchmark = REPOSITORY_BENCHMARKS.get(data.benchmark)
+    problems = benchmark.load(subset=data.subset, version=data.version, path=data.path)
+    return agent_prompts.agent_prompt(problems.problem(problem_id), tools=LOOP_TOOLS, limits=AgentLimits())
 
 
 def show_benchmark(data: Data, *, with_statistics: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from benchwright.app.results import differing_settings
 from benchwright.core.errors import UsageError
+from benchwright.core.evaluation import Evaluation, incomparable
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.stats.paired import PairedDifference, paired_difference
@@ -56,6 +57,13 @@ class Comparison:
     """A minus B."""
     settings: tuple[tuple[str, Any, Any], ...]
     """Name, value in A, value in B of every setting that differs."""
+    incomparable: tuple[str, ...] = ()
+    """Why the two evaluations may not be ranked together, one clause each; only a forced comparison has any."""
+
+    @property
+    def forced(self) -> bool:
+        """Whether the comparison would have been refused."""
+        return bool(self.incomparable)
 
     @property
     def greedy(self) -> bool:
@@ -114,6 +122,8 @@ class Comparison:
             "flags_a": list(self.a.flags),
             "flags_b": list(self.b.flags),
             "settings": [list(setting) for setting in self.settings],
+            "forced": self.forced,
+            "incomparable": list(self.incomparable),
             "left_out": {
                 "not_in_b": list(self.a.not_in_other),
                 "not_in_a": list(self.b.not_in_other),
@@ -127,16 +137,18 @@ class Comparison:
         }
 
 
-def compare(path_a: Path, path_b: Path, score: Score | None = None) -> Comparison:
+def compare(path_a: Path, path_b: Path, score: Score | None = None, *, force: bool = False) -> Comparison:
     """Compare two finished gradings of the same problems; nothing is executed.
 
     Args:
         path_a: Folder that ``bw grade`` or ``bw run`` wrote.
         path_b: The other one.
         score: Which score; without it the calibrated one if both have it, otherwise the last that both have.
+        force: Compare results of agents whose evaluations are not comparable all the same.
 
     Raises:
-        UsageError: They are not of the same problems, or have no score in common.
+        UsageError: They are not of the same problems, have no score in common, or their evaluations may not be ranked
+            together.
     """
     folder_a, folder_b = ResultsFolder(path_a), ResultsFolder(path_b)
     manifest_a, manifest_b = folder_a.finished_manifest(), folder_b.finished_manifest()
@@ -146,6 +158,9 @@ def compare(path_a: Path, path_b: Path, score: Score | None = None) -> Compariso
     common = [problem for problem in a.shares if problem in b.shares]
     both = [problem for problem in a.problems if problem in b.problems]
     _refuse_other_data(manifest_a, manifest_b, both)
+    reasons = _incomparable(path_a, manifest_a, path_b, manifest_b)
+    if reasons and not force:
+        raise UsageError(f"A and B are not comparable: {'; '.join(reasons)}; give --force to compare them even so.")
     if not common:
         reason = "every problem that both have is a fault on one side" if both else "they have no problem in common"
         raise UsageError(f"{path_a} and {path_b} cannot be compared: {reason}; grade both on the same problems.")
@@ -162,6 +177,7 @@ def compare(path_a: Path, path_b: Path, score: Score | None = None) -> Compariso
         b=_side(path_b, manifest_b, b, a, common),
         paired=paired,
         settings=differing_settings(manifest_a, manifest_b),
+        incomparable=reasons,
     )
 
 
@@ -235,6 +251,25 @@ def _refuse_other_data(manifest_a: Mapping[str, Any], manifest_b: Mapping[str, A
         f"A was graded on {manifest_a['benchmark']} {versions[0]} ({subsets[0]}), B on {versions[1]} ({subsets[1]}), "
         f"and the data differs{example}; grade both with the same --data-version or --dataset."
     )
+
+
+def _incomparable(
+    path_a: Path, manifest_a: Mapping[str, Any], path_b: Path, manifest_b: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Why the evaluations of two results may not be ranked together; nothing unless both have one."""
+    a, b = _evaluation(path_a, manifest_a), _evaluation(path_b, manifest_b)
+    return () if a is None or b is None else incomparable(a, b)
+
+
+def _evaluation(path: Path, manifest: Mapping[str, Any]) -> Evaluation | None:
+    data = manifest.get("evaluation")
+    try:
+        return None if data is None else Evaluation.from_plain(data)
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"What {path} says of its evaluation cannot be read ({error}); compare it with the version of benchwright "
+            f"that made it."
+        ) from error
 
 
 def _common_score(manifest_a: Mapping[str, Any], manifest_b: Mapping[str, Any], wanted: Score | None) -> Score:

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import benchwright
-from benchwright.app.runplan import RunPlan
 from benchwright.core.controls import ControlRun
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
@@ -16,10 +15,21 @@ from benchwright.store.folder import ResultsFolder
 NAME = "run.json"
 
 
+class Described(Protocol):
+    """A run that is settled."""
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Whatever makes it this run and no other."""
+
+    def facts(self) -> dict[str, Any]:
+        """What is recorded of it besides."""
+
+
 class RunFile:
     """The description of a run in its folder."""
 
-    def __init__(self, folder: ResultsFolder, plan: RunPlan) -> None:
+    def __init__(self, folder: ResultsFolder, plan: Described) -> None:
         self._folder = folder
         self._plan = plan
         self._found = folder.read_json(NAME)

@@ -149,7 +149,7 @@ def plan_run(options: RunOptions, workspace: Workspace) -> RunPlan:
         samples=options.samples,
         generation=_generation(options, opened.mode),
     )
-    price = _prices(options).entry(opened.name)
+    price = price_table(options.prices).entry(opened.name)
     options.budget.check_price(opened.name, price and price.price)
     identity = _identity(options, question, opened, target)
     stem = "-".join((options.model.name, options.benchmark, variant)).replace("/", "-")
@@ -207,14 +207,14 @@ def _identity(options: RunOptions, question: Question, opened: OpenModel, target
     }
 
 
-def _prices(options: RunOptions) -> PriceTable:
-    """The shipped table, and above it the user's own."""
+def price_table(path: Path | None) -> PriceTable:
+    """The shipped table, and above it the user's own; raises `UsageError` when that cannot be read."""
     shipped = resources.files("benchwright.bridge").joinpath("prices.toml").read_text("utf-8")
     table = PriceTable.from_toml(shipped, "prices.toml")
-    if options.prices is None:
+    if path is None:
         return table
     try:
-        own = options.prices.read_text("utf-8")
+        own = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The price file {options.prices} cannot be read ({error}).") from error
-    return PriceTable(prices={**table.prices, **PriceTable.from_toml(own, str(options.prices)).prices})
+        raise UsageError(f"The price file {path} cannot be read ({error}).") from error
+    return PriceTable(prices={**table.prices, **PriceTable.from_toml(own, str(path)).prices})

@@ -1,5 +1,7 @@
 """The tasks that Inspect's own command knows: ``inspect eval benchwright/bigcodebench_complete --model …``.
 
+The sandbox providers of this package and its scripted model become known here, too.
+
 Grading works as under ``bw run``: the same environment (build it first with ``bw env build``), limits from the
 control runs on this machine, the same store of records.  Budget, preflight and resuming are ``bw run``'s own.
 """
@@ -12,6 +14,8 @@ from pathlib import Path
 from inspect_ai import Task, task
 from inspect_ai.hooks import Hooks, RunEnd, hooks
 
+import benchwright.bridge.sandboxing.providers  # noqa: F401 - registers them; Inspect imports this module to find them
+import benchwright.bridge.scripted  # noqa: F401 - so does this
 from benchwright.benchmarks.base import Benchmark
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.bridge.grader import Grader

@@ -1,6 +1,8 @@
 """From what Inspect's providers return to a reply, and from a reply to an attempt."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from inspect_ai.model import (
     ChatMessageAssistant,
@@ -12,6 +14,7 @@ from inspect_ai.model import (
     StopReason,
 )
 
+from benchwright.bridge.usage import normalised
 from benchwright.core.attempts import Attempt, Ending
 from benchwright.core.budget import TokenUsage
 from benchwright.store.replies import Reply
@@ -115,16 +118,9 @@ def output_of(reply: Reply, usage: TokenUsage | None) -> ModelOutput:
     return output
 
 
-def usage_of(usage: ModelUsage) -> TokenUsage:
-    """Counts as the provider reported them."""
-    return TokenUsage(
-        # Inspect takes cached tokens off the prompt's; a server that counts them otherwise would make it negative.
-        input_tokens=max(0, usage.input_tokens),
-        cache_read_tokens=usage.input_tokens_cache_read or 0,
-        cache_write_tokens=usage.input_tokens_cache_write or 0,
-        output_tokens=usage.output_tokens,
-        reasoning_tokens=usage.reasoning_tokens or 0,
-    )
+def usage_of(usage: ModelUsage, provider: str = "", response: Mapping[str, Any] | None = None) -> TokenUsage:
+    """Counts of one call, each token once; see :func:`benchwright.bridge.usage.normalised`."""
+    return normalised(usage, provider, response)
 
 
 def model_usage_of(usage: TokenUsage) -> ModelUsage:

@@ -41,8 +41,16 @@ class RunLog:
     """What stopped it, if anything did."""
 
 
-def run_task(task: Task, opened: OpenModel, calls: CallSettings, log_folder: Path, *, samples_at_once: int) -> RunLog:
-    """Run a task to its end and write its log.
+def run_task(
+    task: Task,
+    opened: OpenModel,
+    calls: CallSettings,
+    log_folder: Path,
+    *,
+    samples_at_once: int,
+    sample_tries: int = 1,
+) -> RunLog:
+    """Run a task to its end and write its log; a sample that raises is begun anew, up to ``sample_tries`` in all.
 
     Raises:
         UsageError: Inspect refuses the task or the model.
@@ -60,6 +68,8 @@ def run_task(task: Task, opened: OpenModel, calls: CallSettings, log_folder: Pat
             log_realtime=False,  # ended samples are in the log at once; events of running ones cost 3 ms a sample
             fail_on_error=False,
             max_samples=samples_at_once,
+            max_sandboxes=samples_at_once,
+            retry_on_error=sample_tries - 1 or None,
             max_connections=calls.max_connections,
             max_retries=calls.max_retries,
         )

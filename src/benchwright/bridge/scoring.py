@@ -95,10 +95,10 @@ def _explanation(graded: Sequence[Graded], code: str | None, strategy: str | Non
         verdict = item.row.verdict
         counts = f"{verdict.passed}/{verdict.planned}"
         name = _spaced(item.row.score)
-        lines.append(f"| {name} | {verdict.outcome}: {_spaced(verdict.reason)} | {counts} | {_cell(verdict.detail)} |")
+        lines.append(f"| {name} | {verdict.outcome}: {_spaced(verdict.reason)} | {counts} | {cell(verdict.detail)} |")
     lines += ["", f"Extraction: {strategy or 'no code found'}" + "".join(f"; {note}" for note in notes)]
     if code is not None:
-        lines += ["", _fenced(code)]
+        lines += ["", fenced(code)]
     record = graded[-1].record
     failed = [test for test in record.tests if test.outcome is not TestOutcome.PASSED] if record else []
     for test in failed[:_SHOWN_TESTS]:
@@ -117,14 +117,14 @@ def _spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _fenced(code: str) -> str:
+def fenced(code: str, language: str = "python") -> str:
     """Code as a block of Markdown, which the viewer shows with its lines; the fence is longer than any inside."""
     longest = max((len(run) for run in re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}python\n{code}\n{fence}"
+    return f"{fence}{language}\n{code}\n{fence}"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Foreign words as code: the viewer would follow links and load images in them."""
     plain = text.replace("`", "'").replace("|", "\\|")
     return f"`{plain}`" if plain else ""

@@ -24,6 +24,7 @@ from benchwright.cli.options import (
     workers_or_default,
 )
 from benchwright.cli.patches import PATCHES_ONLY, SELECTING, check_instances, selection_of, timeout_option
+from benchwright.core.errors import UsageError
 from benchwright.core.execution import Isolation
 from benchwright.core.prompts import Mode
 from benchwright.core.repositories import RepositoryLimits
@@ -55,7 +56,12 @@ def list_command(as_json: bool) -> None:
 @command.command("show")
 @click.argument("benchmark")
 @click.argument("problem", required=False)
-@click.option("--prompt", "variant", default=None, help="Print only the prompt of this variant, as a model is sent it.")
+@click.option(
+    "--prompt",
+    "variant",
+    default=None,
+    help="Print only the prompt of this variant, as a model is sent it; for repository problems: agent.",
+)
 @click.option(
     "--mode",
     type=click.Choice([mode.value for mode in Mode]),
@@ -83,7 +89,10 @@ def show_command(
     data = catalogue.Data(benchmark=benchmark, subset=subset, version=data_version, path=dataset)
     if catalogue.is_repositories(benchmark):
         refuse_given(_PROMPTS, benchmark)
-        _show_repositories(data, problem, as_json=as_json)
+        if variant is not None:
+            _show_agent_prompt(data, problem, variant, as_json=as_json)
+        else:
+            _show_repositories(data, problem, as_json=as_json)
         return
     if problem is not None and variant is not None:
         sent = catalogue.prompt(data, problem, variant, mode=Mode(mode), prefill=prefill)
@@ -115,9 +124,23 @@ def show_command(
         click.echo(f"{key}: {_readable(value)}")
 
 
-_PROMPTS = {"variant": "--prompt", "mode": "--mode", "prefill": "--prefill", "stats": "--stats"}
+_PROMPTS = {"mode": "--mode", "prefill": "--prefill", "stats": "--stats"}
+AGENT_PROMPT = "agent"
 _ISSUE = ("id", "repo", "version", "base_commit", "created_at", "fail_to_pass")
 _ISSUE_TEXTS = ("issue", "reference_patch", "test_patch")
+
+
+def _show_agent_prompt(data: catalogue.Data, problem: str | None, variant: str, *, as_json: bool) -> None:
+    if variant != AGENT_PROMPT or problem is None:
+        raise UsageError(
+            f"Of {data.benchmark} there is one prompt, and for one problem: bw bench show {data.benchmark} PROBLEM "
+            f"--prompt {AGENT_PROMPT}."
+        )
+    sent = catalogue.agent_prompt(data, problem)
+    if as_json:
+        print_json(dataclasses.asdict(sent))
+    else:
+        click.echo(sent.text)
 
 
 def _show_repositories(data: catalogue.Data, problem: str | None, *, as_json: bool) -> None:

@@ -21,13 +21,16 @@ _LISTED = 8
     default=None,
     help="Score to compare; default: calibrated if both have it, otherwise the last that both have.",
 )
+@click.option(
+    "--force", is_flag=True, help="Compare results of agents even if their evaluations are not comparable, and say so."
+)
 @json_option
-def command(a: Path, b: Path, score: str | None, as_json: bool) -> None:
+def command(a: Path, b: Path, score: str | None, force: bool, as_json: bool) -> None:
     """Say whether the model graded in folder A is better than that in folder B, problem by problem.
 
     A and B are folders that `bw grade` or `bw run` wrote, of the same problems.  Nothing is executed.
     """
-    report = compare(a, b, None if score is None else Score(score))
+    report = compare(a, b, None if score is None else Score(score), force=force)
     if as_json:
         print_json(report.to_plain())
         return
@@ -48,6 +51,7 @@ def lines(report: Comparison) -> list[str]:
         said.append("p: exact McNemar test over the problems that one alone solves; interval: bootstrap over problems.")
     else:
         said.append("p: sign test over the problems on which one is ahead; interval: bootstrap over problems.")
+    said += [f"Not comparable, forced: {reason}" for reason in report.incomparable]
     what = "Solved by" if report.greedy else "Ahead:"
     for name, side in (("A", report.a), ("B", report.b)):
         said.append(f"{what} {name} alone ({len(side.tasks_ahead)}){_some(side.tasks_ahead)}")

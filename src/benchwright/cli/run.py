@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchwright.app import catalogue
 from benchwright.app.grading import DEFAULT_FLOOR_SECONDS
 from benchwright.app.workspace import Workspace
+from benchwright.cli.agents import AGENTS_ONLY, AgentRequest, agent_options, run_agent
+from benchwright.cli.agents import money as _money
 from benchwright.cli.grade import to_plain
 from benchwright.cli.main import EXIT_STOPPED, print_json
 from benchwright.cli.options import (
@@ -20,11 +23,13 @@ from benchwright.cli.options import (
     json_option,
     key_values,
     progress_bar,
+    refuse_given,
     run_options,
     split_ids,
     workers_option,
     workers_or_default,
 )
+from benchwright.cli.patches import SELECTING, selection_of
 from benchwright.core.attempts import Ending
 from benchwright.core.budget import Budget
 from benchwright.core.errors import StoppedError
@@ -36,6 +41,15 @@ if TYPE_CHECKING:
     from benchwright.app.run import Forecast, RunReport
 
 _SHOWN_LINES = 40
+_FUNCTIONS_ONLY = {
+    "variant": "--variant",
+    "environment": "--env",
+    "prefill": "--prefill",
+    "official_limits": "--official-limits",
+    "floor_seconds": "--floor-seconds",
+    "isolation": "--isolation",
+}
+"""Options that mean nothing for repository problems, by parameter name."""
 
 
 @click.command("run")
@@ -54,7 +68,12 @@ _SHOWN_LINES = 40
     show_default=True,
     help="How often every problem is asked; more than once needs a temperature.",
 )
-@click.option("--temperature", type=click.FloatRange(0, 100), default=0.0, show_default=True, help="0 is greedy.")
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0, 100),
+    default=None,
+    help="0 is greedy; default: 0 for function problems, the provider's own for agents.",
+)
 @click.option("--reply-tokens", type=click.IntRange(min=1), default=None, help="Most tokens of one reply.")
 @click.option(
     "--mode",
@@ -92,6 +111,7 @@ _SHOWN_LINES = 40
 )
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of the run.")
 @click.option("--dry-run", is_flag=True, help="Say what would be asked and graded; ask nothing.")
+@agent_options
 @workers_option
 @isolation_option
 @json_option
@@ -106,7 +126,7 @@ def command(
     ids: str | None,
     limit: int | None,
     samples: int,
-    temperature: float,
+    temperature: float | None,
     reply_tokens: int | None,
     mode: str,
     prefill: bool,
@@ -127,23 +147,50 @@ def command(
     workers: int | None,
     isolation: str,
     as_json: bool,
+    **for_agents: Any,
 ) -> None:
     """Ask a model the problems of a BENCHMARK and grade its answers while they come.
 
-    Ends with the table, rows and files of `bw grade`, and with transcripts for `bw view`.  Stopped by Ctrl-C, a
-    crash or a budget, it goes on where it was when the same command is given again: nothing is asked twice.
+    For problems of repositories the model acts in a sandbox, and what it leaves is graded.  Ends with the table, rows
+    and files of `bw grade`, and with transcripts for `bw view`.  Stopped by Ctrl-C, a crash or a budget, it goes on
+    where it was when the same command is given again: nothing that is finished is asked twice.
     """
     with inspect_needed():
         from benchwright.app import run as runs
         from benchwright.app.runplan import CallSettings, ModelSettings, RunOptions, plan_run
+    settings = ModelSettings(
+        name=model,
+        base_url=model_base_url,
+        args=key_values("--model-arg", model_args),
+        mode=None if mode == "auto" else Mode(mode),
+    )
+    calls = CallSettings(max_connections=max_connections, max_retries=max_retries, timeout=timeout)
+    budget = Budget(max_tokens=max_tokens, max_cost=max_cost)
+    if catalogue.is_repositories(benchmark):
+        refuse_given(_FUNCTIONS_ONLY, benchmark)
+        data = catalogue.Data(benchmark=benchmark, subset=subset, version=data_version, path=dataset)
+        selecting = {name: for_agents.pop(name) for name in SELECTING if name in for_agents}
+        request = AgentRequest(
+            selection=selection_of(data, ids, timeout=for_agents.pop("test_timeout"), **selecting),
+            model=settings,
+            calls=calls,
+            budget=budget,
+            prices=prices,
+            samples=samples,
+            limit=limit,
+            generation=_generation(generation, temperature, reply_tokens),
+            workers=workers,
+            preflight=preflight,
+            out=out,
+            dry_run=dry_run,
+            as_json=as_json,
+        )
+        run_agent(request, Workspace.from_environment(os.environ), **for_agents)
+        return
+    refuse_given(AGENTS_ONLY, benchmark)
     options = RunOptions(
         benchmark=benchmark,
-        model=ModelSettings(
-            name=model,
-            base_url=model_base_url,
-            args=key_values("--model-arg", model_args),
-            mode=None if mode == "auto" else Mode(mode),
-        ),
+        model=settings,
         workers=workers_or_default(workers),
         variant=variant,
         subset=subset,
@@ -152,14 +199,14 @@ def command(
         ids=split_ids(ids),
         limit=limit,
         samples=samples,
-        temperature=temperature,
+        temperature=temperature or 0.0,
         reply_tokens=reply_tokens,
         generation=key_values("--generate", generation),
         prefill=prefill,
         preflight=preflight,
-        budget=Budget(max_tokens=max_tokens, max_cost=max_cost),
+        budget=budget,
         prices=prices,
-        calls=CallSettings(max_connections=max_connections, max_retries=max_retries, timeout=timeout),
+        calls=calls,
         environment=environment,
         official_limits=official_limits,
         floor_seconds=floor_seconds,
@@ -187,6 +234,13 @@ def command(
         _show(report)
     if report.stopped:
         sys.exit(EXIT_STOPPED)
+
+
+def _generation(pairs: tuple[str, ...], temperature: float | None, reply_tokens: int | None) -> dict[str, Any]:
+    """Settings of generation of an agent: only those that were given, the others are the provider's own."""
+    settings = key_values("--generate", pairs)
+    given = {"temperature": temperature, "max_tokens": reply_tokens}
+    return {**settings, **{name: value for name, value in given.items() if value is not None}}
 
 
 class _Events:
@@ -233,10 +287,6 @@ def _clipped(text: str) -> str:
 def _forecast(forecast: "Forecast") -> str:
     tokens = "tokens unknown (the provider reports none)" if forecast.tokens is None else f"{forecast.tokens:,} tokens"
     return f"{tokens}, {_money(forecast.cost)}"
-
-
-def _money(cost: float | None) -> str:
-    return "cost unknown" if cost is None else f"${cost:,.4f}" if cost < 1 else f"${cost:,.2f}"
 
 
 def _show_dry_run(planned: Mapping[str, Any]) -> None:

@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 _UNUSABLE = frozenset({Reason.NOT_A_PATCH, Reason.NOT_TEXT, Reason.TOO_LARGE, Reason.PATCH_REJECTED})
-_NO_REPLY = frozenset({Reason.PROVIDER_ERROR})
+_NO_REPLY = frozenset({Reason.PROVIDER_ERROR, Reason.SANDBOX_LOST})
 # pytest's ExitCode: interrupted (which is what errors of collection count as), internal error, wrong usage, no tests.
 _PYTEST_NOT_RUN = {2: "interrupted", 3: "internal error", 4: "wrong usage", 5: "no tests collected"}
 _SAME_FATE = frozenset({Reason.PATCH_REJECTED, Reason.TESTS_NOT_RUN, Reason.CRASHED, *LIMIT_REASONS.values()})

@@ -13,8 +13,13 @@ from pathlib import Path
 
 from benchwright.core.errors import MachineError, SandboxFault, UsageError
 from benchwright.sandboxes.base import Image, WorkspaceLimits
+from benchwright.sandboxes.containers.caring import LiveContainer
 from benchwright.sandboxes.containers.engine import Answer, Engine
+from benchwright.sandboxes.containers.execs import CHECK_SECONDS
 from benchwright.sandboxes.containers.groups import OWNER_LABEL, ContainerGroup, machine, new_name, orphans
+from benchwright.sandboxes.containers.guard import guard
+from benchwright.sandboxes.containers.live import DockerLiveWorkspace
+from benchwright.sandboxes.containers.processes import OwnProcesses, wait_for_main
 from benchwright.sandboxes.containers.workspace import DockerWorkspace, variables
 
 CAPABILITIES = (
@@ -89,11 +94,6 @@ class DockerSandbox:
 
         Nothing is pulled.  ``keep`` cannot be had: layers are made by the namespace sandbox, images from layers.
         """
-        if not image.reference:
-            raise UsageError(
-                "The docker sandbox opens images of a container engine, and this one is made of layers; build an image "
-                "from them first, or use the namespace sandbox."
-            )
         if keep is not None:
             raise UsageError("The docker sandbox cannot keep what was written as a layer; use the namespace sandbox.")
         settings = _settings(image, limits, dict(shared or {}), network)
@@ -107,6 +107,39 @@ class DockerSandbox:
             self._engine.call("rm", "-f", "-v", name)
             raise
         return workspace
+
+    def open_live(
+        self, image: Image, limits: WorkspaceLimits, *, shared: Mapping[str, Path] | None = None
+    ) -> DockerLiveWorkspace:
+        """A fresh live workspace; see `benchwright.sandboxes.base.LiveSandbox.open_live`.
+
+        When this process ends without closing it, be it by ``kill -9``, a small process beside it removes the
+        container.  What has been written beyond ``scratch_bytes`` ends all that runs, where there is no quota.
+        """
+        settings = _settings(image, limits, dict(shared or {}), network=False)
+        self._prepare()
+        guard(self._engine.client)
+        name = new_name()
+        try:
+            container_id = self._start(["--name", name, *settings], image, limits)
+            return self._live(name, container_id, image, limits, shared or {})
+        except BaseException:
+            self._engine.call("rm", "-f", "-v", name)
+            raise
+
+    def _live(
+        self, name: str, container_id: str, image: Image, limits: WorkspaceLimits, shared: Mapping[str, Path]
+    ) -> DockerLiveWorkspace:
+        group = self._group(container_id)
+        main = wait_for_main(self._engine, name, group, image.reference)
+        container = LiveContainer(
+            self._engine,
+            name,
+            OwnProcesses.of(group, main),
+            most_bytes=limits.scratch_bytes,
+            check_seconds=None if self._quotas else CHECK_SECONDS,
+        )
+        return DockerLiveWorkspace(container, workdir=image.workdir, mounted=shared)
 
     def remove_orphans(self) -> tuple[str, ...]:
         """Remove the containers of processes of this machine that are gone; returns their names."""
@@ -143,6 +176,11 @@ class DockerSandbox:
 
 def _settings(image: Image, limits: WorkspaceLimits, shared: Mapping[str, Path], network: bool) -> list[str]:
     """Everything after ``docker run`` but the name."""
+    if not image.reference:
+        raise UsageError(
+            "The docker sandbox opens images of a container engine, and this one is made of layers; build an image "
+            "from them first, or use the namespace sandbox."
+        )
     hosts = ("--hostname", _HOST_NAME, "--add-host", f"{_HOST_NAME}:127.0.0.1")
     connection = ("--network", "host") if network else ("--network", "none", *hosts)
     return [

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import posixpath
 import re
 import shutil
 import tempfile
@@ -19,6 +18,8 @@ from benchwright.sandboxes.base import Image, RunLimits, RunResult, WorkspaceLim
 from benchwright.sandboxes.groups import WorkspaceGroup
 from benchwright.sandboxes.namespaces.groups import WorkspaceGroups
 from benchwright.sandboxes.namespaces.guest import Ended, Guest, memory_file, output_pipe
+from benchwright.sandboxes.namespaces.live import NamespaceLiveWorkspace
+from benchwright.sandboxes.namespaces.texts import check_command, checked_path
 from benchwright.sandboxes.users import UserMapping, user_mapping
 
 _WORK_SUFFIX = ".overlay-work"
@@ -58,15 +59,8 @@ class NamespaceSandbox:
         ``user.overlay.opaque``.
         """
         mapping = user_mapping()
-        _check_layers(image, mapping)
-        shared = dict(shared or {})
-        _check_shared(shared, mapping)
-        upper = _Upper(keep, mapping)
-        try:
-            group = self._groups.make()
-        except OSError as error:
-            upper.close()
-            raise SandboxFault(f"no control group could be made: {error}") from error
+        shared = _checked(image, shared, mapping)
+        group, upper = self._places(keep, mapping)
         workspace = NamespaceWorkspace(image, limits, group, upper)
         try:
             workspace.start(_config(image, limits, shared, network, mapping, group, upper))
@@ -74,6 +68,32 @@ class NamespaceSandbox:
             workspace.close()
             raise
         return workspace
+
+    def open_live(
+        self, image: Image, limits: WorkspaceLimits, *, shared: Mapping[str, Path] | None = None
+    ) -> NamespaceLiveWorkspace:
+        """A fresh live workspace; see `benchwright.sandboxes.base.LiveSandbox.open_live`."""
+        mapping = user_mapping()
+        shared = _checked(image, shared, mapping)
+        group, upper = self._places(None, mapping, fair=True)
+        workspace = NamespaceLiveWorkspace(image, limits, group, upper.close)
+        try:
+            workspace.open({**_config(image, limits, shared, False, mapping, group, upper), "live": True})
+        except BaseException:
+            workspace.close()
+            raise
+        return workspace
+
+    def _places(
+        self, keep: Path | None, mapping: UserMapping, *, fair: bool = False
+    ) -> tuple[WorkspaceGroup, "_Upper"]:
+        """New control groups, and where is written."""
+        upper = _Upper(keep, mapping)
+        try:
+            return self._groups.make(fair=fair), upper
+        except OSError as error:
+            upper.close()
+            raise SandboxFault(f"no control group could be made: {error}") from error
 
 
 class NamespaceWorkspace:
@@ -117,13 +137,12 @@ class NamespaceWorkspace:
 
         A program that is not there ends with status 127, one that cannot be started with 126, as in a shell.
         """
-        request = {
+        request: dict[str, Any] = {
             "command": list(command),
             "environ": {**self._image.environ, **(environ or {})},
             "cwd": cwd or self._image.workdir,
         }
-        if not command or not all(_is_passable(text) for text in _texts(request)):
-            raise UsageError("A command needs a program, and no NUL character in it, its variables or its folder.")
+        check_command(request["command"], request["environ"], request["cwd"])
         with self._guarded() as guest:
             try:
                 kills = self._start_counting()
@@ -168,19 +187,19 @@ class NamespaceWorkspace:
         """
         content = memory_file(data)
         try:
-            self._ask({"op": "put", "path": _absolute(path), "mode": mode}, content)
+            self._ask({"op": "put", "path": checked_path(path), "mode": mode}, content)
         finally:
             os.close(content)
 
     def remove(self, path: str) -> None:
         """Remove a file or link if it is there; a folder stays."""
-        self._ask({"op": "remove", "path": _absolute(path)})
+        self._ask({"op": "remove", "path": checked_path(path)})
 
     def get(self, path: str, *, max_bytes: int = 64 * 1024**2) -> bytes | None:
         """The bytes of a regular file; see `benchwright.sandboxes.base.Workspace.get`."""
         target = memory_file(b"")
         try:
-            size = self._ask({"op": "get", "path": _absolute(path), "most": max_bytes}, target).get("size")
+            size = self._ask({"op": "get", "path": checked_path(path), "most": max_bytes}, target).get("size")
             if size is None:
                 return None
             if size > max_bytes:
@@ -193,7 +212,7 @@ class NamespaceWorkspace:
 
     def stamp(self, path: str) -> str | None:
         """Whether a file was touched; see `benchwright.sandboxes.base.Workspace.stamp`."""
-        found = self._ask({"op": "stamp", "path": _absolute(path)})["stamp"]
+        found = self._ask({"op": "stamp", "path": checked_path(path)})["stamp"]
         return None if found is None else str(found)
 
     def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
@@ -292,6 +311,7 @@ def _config(
         "work": str(upper.work) if on_disk else None,
         "shared": {inside: str(path.resolve()) for inside, path in shared.items()},
         "network": network,
+        "live": False,
         "scratch_bytes": limits.scratch_bytes,
         "file_bytes": limits.scratch_bytes if on_disk else None,
         "groups": list(group.join_paths()),
@@ -315,22 +335,12 @@ def _exit_cause(ended: Ended, out_of_memory: bool) -> ExitCause:
     return ExitCause.FINISHED if ended.status == 0 else ExitCause.EXITED
 
 
-def _texts(request: Mapping[str, Any]) -> list[str]:
-    return [*request["command"], *request["environ"], *request["environ"].values(), request["cwd"]]
-
-
-def _is_passable(text: str) -> bool:
-    """Whether the kernel can be given it."""
-    try:
-        return b"\0" not in os.fsencode(text)
-    except UnicodeEncodeError:
-        return False
-
-
-def _absolute(path: str) -> str:
-    if posixpath.normpath(path) != path or not path.startswith("/") or path == "/" or not _is_passable(path):
-        raise UsageError(f"Expected a plain absolute path in the sandbox, such as /testbed/setup.py, got {path!r}.")
-    return path
+def _checked(image: Image, shared: Mapping[str, Path] | None, mapping: UserMapping) -> dict[str, Path]:
+    """The shared folders, once everything that a workspace is to be made of is there."""
+    _check_layers(image, mapping)
+    folders = dict(shared or {})
+    _check_shared(folders, mapping)
+    return folders
 
 
 def _check_layers(image: Image, mapping: UserMapping) -> None:
@@ -349,7 +359,7 @@ def _check_layers(image: Image, mapping: UserMapping) -> None:
 
 def _check_shared(shared: Mapping[str, Path], mapping: UserMapping) -> None:
     for inside, path in shared.items():
-        _absolute(inside)
+        checked_path(inside)
         if not path.is_dir():
             raise UsageError(f"The folder {path} is to be shared with a sandbox, and is not there.")
         if mapping.ranged and path.stat().st_mode & 0o005 != 0o005:

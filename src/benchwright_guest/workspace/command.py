@@ -11,17 +11,17 @@ from . import wire
 
 _OPEN_FILES = 16384
 _STACK_BYTES = 8 << 20
-_NOT_FOUND, _NOT_STARTED = 127, 126  # as shells have it
+NOT_FOUND, NOT_STARTED = 127, 126  # as shells have it
 
 
 def become(link, config, groups):
     """Prepare everything, wait for the command on the link, say so there, and become it; never returns."""
-    status = _NOT_STARTED
+    status = NOT_STARTED
     try:
         for descriptor in groups:
             os.write(descriptor, b"0")
         os.setsid()
-        _limit(config)
+        limit(config)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # no command is alive that could look into what is left of process 1
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
@@ -33,19 +33,20 @@ def become(link, config, groups):
         os.dup2(descriptors[2] if len(descriptors) > 2 else os.open("/dev/null", os.O_RDONLY), 0)
         with open(descriptors[0], "rb") as body:
             request = json.loads(body.read().decode())
-        _reset_signals()
+        reset_signals()
         link.send(b"s")
         os.chdir(request["cwd"])
-        _execute(request["command"], request["environ"])
+        execute(request["command"], request["environ"])
     except FileNotFoundError as error:
-        status = _NOT_FOUND
-        _say(error)
+        status = NOT_FOUND
+        say(error)
     except BaseException as error:
-        _say(error)
+        say(error)
     os._exit(status)
 
 
-def _execute(command, environ):
+def execute(command, environ):
+    """Become a program; raises OSError where that cannot be."""
     name = command[0]
     if "/" in name:
         os.execve(name, command, environ)
@@ -60,7 +61,8 @@ def _execute(command, environ):
     raise last
 
 
-def _say(error):
+def say(error):
+    """Tell in the output why there is no command."""
     words = "%s: %s" % (error.filename, error.strerror) if isinstance(error, OSError) and error.filename else str(error)
     try:
         os.write(2, ("benchwright: %s\n" % words).encode("utf-8", "backslashreplace"))
@@ -68,7 +70,9 @@ def _say(error):
         pass
 
 
-def _limit(config):
+def limit(config):
+    """Set what a process may use."""
+
     def both(kind, value, hard=None):
         _, ceiling = resource.getrlimit(kind)
         if ceiling != resource.RLIM_INFINITY:
@@ -83,7 +87,8 @@ def _limit(config):
         both(resource.RLIMIT_FSIZE, config["file_bytes"])
 
 
-def _reset_signals():
+def reset_signals():
+    """Have every signal do what it does by default."""
     for number in range(1, signal.NSIG):
         if number not in (signal.SIGKILL, signal.SIGSTOP):
             try:

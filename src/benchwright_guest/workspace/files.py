@@ -16,6 +16,22 @@ _NOTHING_THERE = (
 )  # fmt: skip
 
 
+def answer(request, descriptors):
+    """Do what a request of the host asks for; the answer to it."""
+    try:
+        if request["op"] == "put":
+            put(request["path"], descriptors[0], request["mode"])
+        elif request["op"] == "remove":
+            remove(request["path"])
+        elif request["op"] == "stamp":
+            return {"event": "done", "stamp": stamp(request["path"])}
+        else:
+            return {"event": "done", "size": get(request["path"], descriptors[0], request["most"])}
+        return {"event": "done"}
+    except OSError as error:
+        return {"event": "failed", "message": "%s: %s" % (request["path"], error.strerror)}
+
+
 def put(path, source, mode):
     """Write what a descriptor gives to a file; what is at the path, or in the place of a parent folder, gives way."""
     folder, name = os.path.split(path)
@@ -57,7 +73,7 @@ def get(path, target, most):
         return None  # also a socket, a device of nobody, a loop of links
     try:
         status = os.fstat(source)
-        if not stat.S_ISREG(status.st_mode) or status.st_dev in _made_up():
+        if not stat.S_ISREG(status.st_mode) or status.st_dev in made_up():
             return None
         if status.st_size <= most:
             _copy(source, target)
@@ -78,7 +94,7 @@ def stamp(path):
     return "%d:%d:%d:%d" % (status.st_mode, status.st_ino, status.st_ctime_ns, status.st_size)
 
 
-def _made_up():
+def made_up():
     """Numbers of the kernel's own file systems: reading there may fail or never end."""
     return [os.stat(path).st_dev for path in ("/proc", "/sys", "/sys/devices/system") if os.path.isdir(path)]
 

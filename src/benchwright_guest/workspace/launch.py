@@ -14,7 +14,7 @@ import socket
 
 from benchwright_guest import kernel
 
-from . import privileges, serve, tree, wire
+from . import live, privileges, serve, tree, wire
 from .refusal import Refused, part
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
@@ -60,8 +60,14 @@ def _first_namespaces(config):
 def _init(control, config, groups, launcher):
     try:
         launcher.recv(1)  # so that the launcher's message is the first
-        _set_up(config, launcher)
-        server = serve.Server(control, config, groups)
+        order = os.open("/proc/self/oom_score_adj", os.O_RDWR)  # closed to whoever has given up rights
+        upper = _set_up(config, launcher)
+        if config["live"]:
+            server = live.Server(control, config, groups, order, upper)
+        else:
+            os.close(order)
+            os.close(upper)
+            server = serve.Server(control, config, groups)
         server.prepare()
         wire.send(control, {"event": "ready"})
         server.serve()
@@ -79,7 +85,7 @@ def _set_up(config, launcher):
         part("a mount namespace", kernel.unshare, own)
     else:
         part("mount and network namespaces", kernel.unshare, own | hidden)
-    tree.build(config)
+    upper = tree.build(config)
     if config["mapped"]:
         part("a user namespace", kernel.unshare, kernel.CLONE_NEWUSER | hidden)
         launcher.send(b"u")
@@ -96,6 +102,7 @@ def _set_up(config, launcher):
     _hide_command_line()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    return upper
 
 
 def _hide_command_line():

@@ -21,7 +21,7 @@ import signal
 import socket
 import time
 
-from . import command, files, wire
+from . import children, command, files, memory, wire
 
 _WATCH_SECONDS = 0.05
 _KILL_SECONDS = 30.0  # for killed processes to be gone; longer only if the machine hangs
@@ -37,13 +37,7 @@ class Server:
         self._spare = None
         self._link = None
         self._cpu = 0.0
-        self._page = os.sysconf("SC_PAGE_SIZE")
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # for process 1, the default is to be immune
-        self._wake, writing = os.pipe()
-        os.set_blocking(self._wake, False)
-        os.set_blocking(writing, False)
-        signal.signal(signal.SIGCHLD, lambda number, frame: None)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        self._wake = children.wake_up()
 
     def prepare(self):
         """Fork the process that will become the next command."""
@@ -70,18 +64,8 @@ class Server:
                 self._file(request, descriptors)
 
     def _file(self, request, descriptors):
-        answer = {"event": "done"}
         try:
-            if request["op"] == "put":
-                files.put(request["path"], descriptors[0], request["mode"])
-            elif request["op"] == "remove":
-                files.remove(request["path"])
-            elif request["op"] == "stamp":
-                answer["stamp"] = files.stamp(request["path"])
-            else:
-                answer["size"] = files.get(request["path"], descriptors[0], request["most"])
-        except OSError as error:
-            answer = {"event": "failed", "message": "%s: %s" % (request["path"], error.strerror)}
+            answer = files.answer(request, descriptors)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -136,19 +120,12 @@ class Server:
                     self._end_all()
                     os._exit(0)
                 return "asked", None, peak
-            self._drain()
+            children.drain(self._wake)
             if watching:
-                peak = max(peak, self._used())
+                peak = max(peak, memory.used(self._config["memory"]))
                 pause = min(2 * pause, _WATCH_SECONDS)
                 if peak > self._config["memory"]:
                     return "memory", None, peak
-
-    def _drain(self):
-        try:
-            while os.read(self._wake, 4096):
-                pass
-        except BlockingIOError:
-            pass
 
     def _reap(self, main):
         """Reap who has ended; the wait status of the main process if it was among them."""
@@ -176,33 +153,7 @@ class Server:
                 found = found if status is None else status
                 if status is None:
                     waiter.poll(20)
-                    self._drain()
+                    children.drain(self._wake)
             except ChildProcessError:
                 return found  # whose parents die are our children: none is left
         raise OSError(errno.EBUSY, "killed processes do not go away")
-
-    def _used(self):
-        """Bytes of memory that all other processes use together.
-
-        What processes share, as after a fork, is counted once for each of them unless that comes to too much: only
-        then it is worth the time to have the kernel divide it.
-        """
-        pids = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
-        used = sum(self._resident(pid) for pid in pids)
-        if used > self._config["memory"]:
-            used = sum(self._proportional(pid) for pid in pids)
-        return used
-
-    def _resident(self, pid):
-        try:
-            with open("/proc/%s/statm" % pid) as file:
-                return int(file.read().split()[1]) * self._page
-        except (OSError, ValueError, IndexError):
-            return 0
-
-    def _proportional(self, pid):
-        try:
-            with open("/proc/%s/smaps_rollup" % pid) as file:
-                return sum(int(line.split()[1]) << 10 for line in file if line.startswith("Pss:"))
-        except (OSError, ValueError, IndexError):
-            return self._resident(pid)  # of another user, or hiding itself

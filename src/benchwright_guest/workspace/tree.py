@@ -33,7 +33,10 @@ _KEPT = (
 
 
 def build(config):
-    """Mount everything and make it the root; needs a mount namespace of our own and the right to mount."""
+    """Mount everything and make it the root; needs a mount namespace of our own and the right to mount.
+
+    Returns a descriptor of the folder that takes what is written.
+    """
     kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     layers = [_open_folder(path) for path in config["layers"]]
     upper, work = [None if path is None else _open_folder(path) for path in (config["upper"], config["work"])]
@@ -62,9 +65,10 @@ def build(config):
         _bind(descriptor, inside, _QUIET | kernel.MS_RDONLY)
     kernel.detach("/dev/.old")
     os.rmdir("/dev/.old")
-    others = [upper, work, system] + [descriptor for _, descriptor in shared + devices] + list(scratch.values())
+    others = [work, system] + [descriptor for _, descriptor in shared + devices] + list(scratch.values())
     for descriptor in layers + [one for one in others if one is not None]:
         os.close(descriptor)
+    return upper
 
 
 def _open_folder(path):

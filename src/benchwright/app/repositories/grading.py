@@ -3,7 +3,7 @@
 import dataclasses
 import enum
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,8 +114,44 @@ def _grade_patches(
     started = time.monotonic()
     inputs = _read(options, workspace)
     folder = ResultsFolder(options.out or _default_folder(options, inputs))
-    with folder.locked(), workspace.records() as store:
+    with folder.locked():
         folder.refuse_other(inputs.manifest)
+        return _grade_into(folder, options, inputs, workspace, report, started)
+
+
+def grade_run(
+    folder: ResultsFolder,
+    options: PatchGradeOptions,
+    patches: PatchFile,
+    facts: Mapping[str, Any],
+    workspace: Workspace,
+    report: Callable[[PatchProgress], None],
+) -> PatchGradeReport:
+    """Grade the patches of a run into its own folder, which the caller has locked; what is stored is not run again.
+
+    Args:
+        folder: The run's.
+        options: As for :func:`grade_patches`; ``predictions`` is only named.
+        patches: What the run's agents left so far.
+        facts: What the manifest says of the run, over what it says of any grading.
+        workspace: Where records and environments are.
+        report: Told after every execution.
+    """
+    started = time.monotonic()
+    inputs = _read(options, workspace, patches)
+    inputs = dataclasses.replace(inputs, manifest={**inputs.manifest, **facts})
+    return _grade_into(folder, options, inputs, workspace, report, started)
+
+
+def _grade_into(
+    folder: ResultsFolder,
+    options: PatchGradeOptions,
+    inputs: _Inputs,
+    workspace: Workspace,
+    report: Callable[[PatchProgress], None],
+    started: float,
+) -> PatchGradeReport:
+    with workspace.records() as store:
         folder.write_manifest({**inputs.manifest, "status": "running", "started": now()})
         grading = PatchGrading(
             inputs.pipeline,
@@ -221,10 +257,10 @@ def _write_official(folder: Path, inputs: _Inputs, graded: Sequence[GradedPatch]
     )
 
 
-def _read(options: PatchGradeOptions, workspace: Workspace) -> _Inputs:
+def _read(options: PatchGradeOptions, workspace: Workspace, patches: PatchFile | None = None) -> _Inputs:
     selection = options.selection
     problems = selection.load()
-    patches = _read_patches(options, problems)
+    patches = patches or _read_patches(options, problems)
     attempted = {attempt.problem_id for attempt in patches.attempts}
     selected = select(selection, workspace, only=attempted)
     exclusions = applied(options.exclude, problems, workspace)

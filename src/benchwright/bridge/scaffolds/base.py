@@ -15,6 +15,10 @@ SHARED = "/.benchwright/scaffold"
 """Where a scaffold's own files are seen inside the sandbox, read-only."""
 
 
+FUNCTION = "function"
+"""Form of a tool that is offered as a plain function."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaffoldSettings:
     """How a scaffold is to work; the same for all samples of a run."""
@@ -39,7 +43,10 @@ class ReadyScaffold:
     """A scaffold that has found everything it needs, for one model."""
 
     facts: Mapping[str, str]
-    """Recorded with every result: versions of programs, the form of each tool (``function`` or a native name)."""
+    """Recorded with every result, such as the version of a program."""
+    forms: Mapping[str, str]
+    """By tool, the form in which the model is offered it: `FUNCTION`, or a provider's own name; empty where the tools
+    are the scaffold's own."""
     shared: Mapping[str, Path]
     """Host folders by path inside, to be mounted read-only."""
     limit_command: bool

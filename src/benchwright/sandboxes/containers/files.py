@@ -5,7 +5,6 @@ import posixpath
 import tarfile
 import time
 from collections.abc import Mapping
-from typing import IO
 
 from benchwright.core.errors import SandboxFault, UsageError
 
@@ -48,16 +47,15 @@ def archive_of(files: Mapping[str, tuple[bytes, int]]) -> bytes:
     return buffer.getvalue()
 
 
-def first_file(stream: IO[bytes], path: str, max_bytes: int) -> bytes | None:
-    """The bytes of the one file in a tar stream; None when it holds something else.
+def first_file(archive: tarfile.TarFile, path: str, max_bytes: int) -> bytes | None:
+    """The bytes of the one file in an archive; None when it holds something else.
 
-    Raises `SandboxFault` when the file is too large and ``tarfile.ReadError`` when the stream is empty.
+    Raises `SandboxFault` when the file is too large.
     """
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
-        member = archive.next()
-        if member is None or not member.isreg():
-            return None
-        if member.size > max_bytes:
-            raise SandboxFault(f"{path} has {member.size} bytes, more than the {max_bytes} that were allowed")
-        content = archive.extractfile(member)
-        return None if content is None else content.read()
+    member = archive.next()
+    if member is None or not member.isreg():
+        return None
+    if member.size > max_bytes:
+        raise SandboxFault(f"{path} has {member.size} bytes, more than the {max_bytes} that were allowed")
+    content = archive.extractfile(member)
+    return None if content is None else content.read()

@@ -27,8 +27,13 @@ def machine() -> str:
 
 def new_name() -> str:
     """A name for a container of this process, which nobody can guess."""
+    return own_prefix() + secrets.token_hex(8)
+
+
+def own_prefix() -> str:
+    """What the names of all containers of this process begin with, and of no others on this machine."""
     pid = os.getpid()
-    return f"{_PREFIX}-{pid}-{_start_time(pid)}-{secrets.token_hex(8)}"
+    return f"{_PREFIX}-{pid}-{_start_time(pid)}-"
 
 
 def orphans(names: Iterable[str]) -> list[str]:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import tarfile
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -12,12 +11,13 @@ from typing import Self
 from benchwright.core.errors import SandboxFault, UsageError
 from benchwright.core.execution import ExitCause
 from benchwright.sandboxes.base import Image, RunLimits, RunResult, WorkspaceLimits
-from benchwright.sandboxes.containers.engine import Answer, Engine
+from benchwright.sandboxes.containers.copies import ContainerFiles, NotHandedOutError
+from benchwright.sandboxes.containers.engine import Engine
 from benchwright.sandboxes.containers.execs import Attended, attend
-from benchwright.sandboxes.containers.files import CLEAR, REMOVE, absolute, archive_of, first_file
+from benchwright.sandboxes.containers.files import absolute
 from benchwright.sandboxes.containers.groups import ContainerGroup, Usage
+from benchwright.sandboxes.containers.processes import processes_of, wait_for_main
 
-_IDLE_SECONDS = 20.0  # until the main process alone is there after a restart: milliseconds
 _END_SECONDS = 60.0  # for killed processes to be gone
 _NEWS_SECONDS = 3.0  # for the engine to hear of what the kernel did
 _LEAVING_TRIES, _LEAVING_PAUSE = 10, 0.01  # for processes that are about to end anyway
@@ -45,6 +45,7 @@ class DockerWorkspace:
     ) -> None:
         self._engine = engine
         self._name = name
+        self._files = ContainerFiles(engine, name)
         self._group = group
         self._image = image
         self._limits = limits
@@ -116,18 +117,12 @@ class DockerWorkspace:
     def get(self, path: str, *, max_bytes: int = 64 * 1024**2) -> bytes | None:
         """The bytes of a regular file; see `benchwright.sandboxes.base.Workspace.get`."""
         self._flush()
-        client = self._engine.start(["cp", "-L", f"{self._name}:{absolute(path)}", "-"])
-        assert client.stdout is not None and client.stderr is not None
-        with client:
-            try:
-                return first_file(client.stdout, path, max_bytes)
-            except tarfile.ReadError:  # there is no stream, and the client says why
-                message = client.stderr.read().decode(errors="replace").strip()
-            finally:
-                client.kill()  # it would send all of a folder
-        if not self._answers():
-            raise SandboxFault(f"the container engine did not hand out {path}: {message}")
-        return None
+        try:
+            return self._files.read(path, max_bytes)
+        except NotHandedOutError as error:
+            if not self._answers():
+                raise SandboxFault(f"the container engine did not hand out {path}: {error}") from error
+            return None
 
     def stamp(self, path: str) -> str | None:
         """Whether a file was touched, seen from outside; None where the container's processes are not ours to see."""
@@ -164,23 +159,9 @@ class DockerWorkspace:
         self._removals.clear()
         self._writes.clear()
         if removals and not self._dead:
-            self._script(REMOVE, removals, "remove")
-        if not writes:
-            return
-        archive = archive_of(writes)
-        if self._copy_in(archive).status != 0:
-            self._script(CLEAR, list(writes), "make room for")
-            answer = self._copy_in(archive)
-            if answer.status != 0:
-                raise SandboxFault(f"files could not be written into a container: {answer.complaint}")
-
-    def _copy_in(self, archive: bytes) -> Answer:
-        return self._engine.call("cp", "-", f"{self._name}:/", stdin=archive)
-
-    def _script(self, script: str, paths: Sequence[str], what: str) -> None:
-        answer = self._engine.call("exec", "-w", "/", self._name, "/bin/sh", "-c", script, "sh", *paths)
-        if answer.status != 0:
-            raise SandboxFault(f"a container does not {what} {paths[0]}: {answer.complaint}")
+            self._files.remove(removals)
+        if writes:
+            self._files.write(writes)
 
     def _usage(self) -> Usage:
         try:
@@ -190,27 +171,11 @@ class DockerWorkspace:
 
     def _processes(self) -> frozenset[int]:
         """All processes in the container; none when it has stopped."""
-        if self._group is not None:
-            try:
-                return self._group.processes()
-            except OSError:
-                return frozenset()
-        lines = self._engine.call("top", self._name, "-eo", "pid").text.splitlines()
-        return frozenset(int(line) for line in lines[1:])
+        return processes_of(self._engine, self._name, self._group)
 
     def wait_until_idle(self) -> None:
         """Learn which process is the container's own; called by the sandbox, once it has started."""
-        deadline = time.monotonic() + _IDLE_SECONDS
-        while len(found := self._processes()) != 1:
-            if not found:
-                raise SandboxFault(
-                    f"the main process of a container has ended; the image {self._image.reference} needs the `env` of "
-                    "coreutils 8.31 or newer, or bash"
-                )
-            if time.monotonic() > deadline:
-                raise SandboxFault(f"a container starts with {len(found)} processes instead of one")
-            time.sleep(_LEAVING_PAUSE)
-        self._idle = found
+        self._idle = frozenset({wait_for_main(self._engine, self._name, self._group, self._image.reference)})
 
     def _end_survivors(self) -> None:
         """Make sure that nothing lives that a command has started."""

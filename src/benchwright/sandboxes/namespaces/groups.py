@@ -16,12 +16,17 @@ class WorkspaceGroups:
 
     def __init__(self) -> None:
         self._memory = GroupFactory()
-        self._roots = {name: root for name in ("pids", "cpuacct") if (root := _v1_root(name)) is not None}
+        self._roots = {name: root for name in ("pids", "cpuacct", "cpu") if (root := _v1_root(name)) is not None}
         for root in self._roots.values():
             _remove_orphans(root)
 
-    def make(self) -> WorkspaceGroup:
-        """New groups; raises ``OSError`` when the kernel refuses."""
+    def make(self, *, fair: bool = False) -> WorkspaceGroup:
+        """New groups; raises ``OSError`` when the kernel refuses.
+
+        Args:
+            fair: Whether the workspace shall get no larger a share of the processors than any other, however many
+                processes and sessions it has; where control groups are of version 2, it never does.
+        """
         memory = self._memory.make() if self._memory.available else None
         if memory is not None and memory.version == 2:
             folder = memory.memory
@@ -29,8 +34,9 @@ class WorkspaceGroups:
             return WorkspaceGroup(memory=memory, processes=processes, cpu=folder / "cpu.stat")
         folders = {}
         for name, root in self._roots.items():
-            folders[name] = root / f"{_PREFIX}{os.getpid()}-{self._memory.number()}"
-            folders[name].mkdir()
+            if fair or name != "cpu":
+                folders[name] = root / f"{_PREFIX}{os.getpid()}-{self._memory.number()}"
+                folders[name].mkdir()
         cpu = folders.get("cpuacct")
         return WorkspaceGroup(
             memory=memory,
@@ -46,7 +52,7 @@ def _v1_root(controller: str) -> Path | None:
         _, names, path = line.split(":", 2)
         root = _MOUNT / controller / path.lstrip("/")
         if controller in names.split(",") and (root / "cgroup.procs").exists() and _can_make(root):
-            return root
+            return root.resolve()  # two controllers may have one hierarchy
     return None
 
 

@@ -58,7 +58,7 @@ class Guest:
 
     def start(self) -> dict[str, Any]:
         """Wait until the workspace is there; raises `IsolationRefusedError` when the kernel refuses a part of it."""
-        self._send(self._config, ())
+        self.send(self._config, ())
         deadline = time.monotonic() + _START_SECONDS
         while True:
             message = self._receive(deadline)
@@ -75,9 +75,13 @@ class Guest:
                 case _:
                     raise SandboxFault(f"a workspace could not be made: {message['message']}")
 
+    def fileno(self) -> int:
+        """The socket, for polling."""
+        return self._control.fileno()
+
     def ask(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> dict[str, Any]:
         """Send a request about a file and wait for the answer."""
-        self._send(request, descriptors)
+        self.send(request, descriptors)
         return self._receive(time.monotonic() + _ANSWER_SECONDS)
 
     def run(self, descriptors: Sequence[int], output: int, *, wall_seconds: float, most: int) -> "Ended":
@@ -89,7 +93,7 @@ class Guest:
             wall_seconds: When to end the command.
             most: Bytes of output after which to end it.
         """
-        self._send({"op": "run"}, descriptors)
+        self.send({"op": "run"}, descriptors)
         collected = Output(most)
         poller = select.poll()
         poller.register(output, select.POLLIN)
@@ -102,7 +106,7 @@ class Guest:
                 if ending:
                     raise SandboxFault("a command could not be ended")
                 ending = True
-                self._send({"op": "kill"}, ())
+                self.send({"op": "kill"}, ())
                 deadline = time.monotonic() + _END_SECONDS
                 continue
             events = dict(poller.poll(1000 * min(left, 3600.0) + 1))
@@ -116,7 +120,8 @@ class Guest:
                     pass
                 return Ended(message, collected)
 
-    def _send(self, message: dict[str, Any], descriptors: Sequence[int]) -> None:
+    def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        """Send a request without waiting for an answer."""
         try:
             socket.send_fds(self._control, [json.dumps(message).encode()], descriptors)
         except OSError as error:
@@ -132,6 +137,19 @@ class Guest:
             raise SandboxFault(f"the process in charge of a workspace is gone: {error}") from error
         finally:
             self._control.settimeout(None)
+        return self._parsed(data)
+
+    def received(self) -> dict[str, Any] | None:
+        """The next message if there is one; for use without the methods that wait."""
+        try:
+            data = self._control.recv(_MESSAGE_BYTES, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise SandboxFault(f"the process in charge of a workspace is gone: {error}") from error
+        return self._parsed(data)
+
+    def _parsed(self, data: bytes) -> dict[str, Any]:
         if not data:
             raise SandboxFault(f"the process in charge of a workspace ended{self._last_words()}")
         message: dict[str, Any] = json.loads(data)
@@ -142,12 +160,19 @@ class Guest:
         words = self._errors.read().decode("utf-8", "replace").strip()
         return f": {words[-600:]}" if words else ""
 
-    def close(self) -> None:
-        """Hang up and wait until every process inside is gone; calling it again does nothing."""
+    def hang_up(self) -> None:
+        """Have everything inside end, without waiting for it; nothing more can be sent or received."""
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)  # a fork of this process may hold the socket, too
+
+    def close(self, patience: float | None = None) -> None:
+        """Hang up and wait until every process inside is gone; calling it again does nothing.
+
+        The guest is killed, and with it everything inside, if it has not ended after some seconds of patience.
+        """
+        self.hang_up()
         self._control.close()
-        if not self._ended(_END_SECONDS) and self._pid is not None:
+        if not self._ended(_END_SECONDS if patience is None else patience) and self._pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)  # its parent has not reaped it, so the id is still its own
             self._ended(_END_SECONDS)
@@ -195,6 +220,7 @@ def output_pipe() -> tuple[int, int]:
 
     reading, writing = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(reading, False)
+    os.fchmod(writing, 0o666)  # root inside is another user than here, and may open /dev/stdout anew
     try:
         fcntl.fcntl(reading, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     except OSError as error:

@@ -1,0 +1,1 @@
+"""Agents on repository problems: the use case behind ``bw run`` for them."""

@@ -1,0 +1,244 @@
+"""What a run of an agent will do, settled before anything is asked or spent."""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import benchwright
+from benchwright.app.repositories.selection import Selection
+from benchwright.app.repositories.setups import Selected, select
+from benchwright.app.runplan import price_table
+from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.agent_prompts import agent_prompt
+from benchwright.benchmarks.base import SampleKey
+from benchwright.benchmarks.repositories import RepositorySet
+from benchwright.bridge.models import (
+    ModelSettings,
+    OpenModel,
+    open_model,
+    secrets_of,
+    without_credentials,
+    without_secrets,
+)
+from benchwright.bridge.running import CallSettings
+from benchwright.bridge.scaffolds.base import FUNCTION, ReadyScaffold, Scaffold, ScaffoldSettings
+from benchwright.bridge.scaffolds.registry import SCAFFOLDS
+from benchwright.bridge.tasks import check_generation
+from benchwright.core.agents import AgentLimits
+from benchwright.core.budget import Budget, PriceEntry
+from benchwright.core.digest import digest_of
+from benchwright.core.errors import UsageError
+from benchwright.core.evaluation import Evaluation, fixes_for
+from benchwright.core.prompts import Mode, Prompt
+from benchwright.core.repositories import RepositoryProblem
+from benchwright.sandboxes.base import WorkspaceLimits
+
+__all__ = ["AgentPlan", "AgentRunOptions", "ScaffoldSettings", "evaluation_of", "plan_agent_run", "workspace_limits"]
+
+LIMIT_COMMAND = "tokens-left"
+"""What an agent of somebody else's runs in the sandbox to ask for its budget."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRunOptions:
+    """Which model works on which problems, with what, and within what."""
+
+    selection: Selection
+    model: ModelSettings
+    scaffold: str = "loop"
+    settings: ScaffoldSettings = field(default_factory=ScaffoldSettings)
+    limits: AgentLimits = field(default_factory=AgentLimits)
+    """Of one sample."""
+    budget: Budget = field(default_factory=Budget)
+    """Of the whole run."""
+    prices: Path | None = None
+    samples: int = 1
+    """How often every problem is worked on."""
+    limit: int | None = None
+    """Only the first so many problems."""
+    generation: Mapping[str, Any] = field(default_factory=dict)
+    """In the names of Inspect's ``GenerateConfig``."""
+    calls: CallSettings = field(default_factory=CallSettings)
+    at_once: int = 4
+    """Samples worked on side by side."""
+    workers: int = 1
+    """Patches graded side by side."""
+    include_ignored: bool = False
+    """Whether new files that git ignores are part of the submission."""
+    preflight: bool = True
+    exclude: tuple[str, ...] | None = None
+    views: tuple[Path, ...] = ()
+    out: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPlan:
+    """A run that can begin: everything it needs was found, nothing was asked."""
+
+    options: AgentRunOptions
+    selection: Selection
+    """With the chosen problems named, where not all are meant."""
+    selected: Selected
+    scaffold: Scaffold
+    ready: ReadyScaffold
+    opened: OpenModel
+    price: PriceEntry | None
+    identity: Mapping[str, Any]
+    """Whatever makes it this run and no other."""
+    folder: Path
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def problems(self) -> RepositorySet:
+        """The problems to work on; those that cannot run on this machine are among them."""
+        return self.selected.problems
+
+    @property
+    def run_id(self) -> str:
+        """16 hexadecimal digits of the identity's digest."""
+        return digest_of(dict(self.identity))[:16]
+
+    @property
+    def keys(self) -> list[SampleKey]:
+        """Everything to be worked on, repetition by repetition."""
+        return [SampleKey(p.id, sample) for sample in range(self.options.samples) for p in self.selected.available]
+
+    def prompt(self, problem: RepositoryProblem) -> Prompt:
+        """What the agent is told."""
+        return _prompt(problem, self.scaffold, self.options.limits, self.ready)
+
+    def facts(self) -> dict[str, Any]:
+        """What is recorded of the run besides its identity."""
+        options = self.options
+        return {
+            "run_id": self.run_id,
+            "served_by": self.opened.served_by,
+            "base_url": without_credentials(options.model.base_url),
+            "price": self.price and {"entry": self.price.name, **self.price.price.to_plain()},
+            "budget": {"max_tokens": options.budget.max_tokens, "max_cost": options.budget.max_cost},
+            "calls": {
+                "max_connections": options.calls.max_connections,
+                "max_retries": options.calls.max_retries,
+                "timeout": options.calls.timeout,
+            },
+            "at_once": options.at_once,
+            "unavailable": dict(self.selected.unavailable),
+            "benchwright_version": benchwright.__version__,
+        }
+
+
+def workspace_limits(selection: Selection) -> WorkspaceLimits:
+    """What everything in an agent's workspace may use together: as much as in a grading."""
+    limits = selection.limits
+    return WorkspaceLimits(
+        memory_bytes=limits.memory_bytes, processes=limits.processes, scratch_bytes=limits.scratch_bytes
+    )
+
+
+def plan_agent_run(options: AgentRunOptions, workspace: Workspace) -> AgentPlan:
+    """Settle a run.
+
+    Raises:
+        UsageError: Anything that would make it fail later: no such instance, scaffold or provider, environments that
+            are not built, a missing key or program, a cost limit without a price.
+    """
+    scaffold = SCAFFOLDS.get(options.scaffold)
+    if options.selection.images is not None:
+        raise UsageError("Agents work in environments that are built here, not in pulled images; leave --images out.")
+    check_generation(options.generation)
+    if options.samples > 1 and options.generation.get("temperature") == 0:
+        raise UsageError(
+            f"{options.samples} samples at temperature 0 are nearly the same; leave --temperature or --samples out."
+        )
+    selection = _limited(options)
+    selected = select(selection, workspace)
+    if not selected.available:
+        raise UsageError("None of the chosen instances can run on this machine; `bw env plan` says why.")
+    opened = open_model(options.model)
+    if opened.mode is Mode.BASE:
+        raise UsageError(
+            f"{opened.name} would be spoken to as a base model ({opened.mode_reason}), which cannot call tools; give "
+            f"another model, or --mode chat."
+        )
+    price = price_table(options.prices).entry(opened.name)
+    options.budget.check_price(opened.name, price and price.price)
+    if options.limits.cost is not None:
+        Budget(max_cost=options.limits.cost).check_price(opened.name, price and price.price)
+    ready = scaffold.ready(opened.model, options.settings)
+    identity = _identity(options, selected, scaffold, ready, opened)
+    stem = "-".join((options.model.name, selection.benchmark, scaffold.name)).replace("/", "-")
+    return AgentPlan(
+        options=options,
+        selection=selection,
+        selected=selected,
+        scaffold=scaffold,
+        ready=ready,
+        opened=opened,
+        price=price,
+        identity=identity,
+        folder=options.out or Path("benchwright-results") / f"{stem}-{digest_of(identity)[:8]}",
+        secrets=secrets_of(options.model, os.environ),
+    )
+
+
+def _limited(options: AgentRunOptions) -> Selection:
+    """The selection with its problems named, when it is cut to the first of them."""
+    if options.limit is None:
+        return options.selection
+    chosen = options.selection.load().problems[: options.limit]
+    return dataclasses.replace(options.selection, ids=tuple(problem.id for problem in chosen))
+
+
+def _prompt(problem: RepositoryProblem, scaffold: Scaffold, limits: AgentLimits, ready: ReadyScaffold) -> Prompt:
+    return agent_prompt(
+        problem,
+        tools=scaffold.tools,
+        limits=limits,
+        limit_command=LIMIT_COMMAND if ready.limit_command else None,
+    )
+
+
+def _identity(
+    options: AgentRunOptions, selected: Selected, scaffold: Scaffold, ready: ReadyScaffold, opened: OpenModel
+) -> dict[str, Any]:
+    problems = selected.problems
+    setups = {problem: setup.environment for problem, setup in sorted(selected.setups.items())}
+    return {
+        "benchmark": problems.benchmark,
+        "version": problems.version,
+        "data_digest": problems.digest,
+        "subset": problems.subset,
+        "ids": sorted(problems.by_id) if options.selection.ids or options.limit is not None else None,
+        "model": opened.name,
+        "model_args": without_secrets(options.model.args),
+        "scaffold": scaffold.name,
+        "scaffold_facts": dict(ready.facts),
+        "tools": dict(ready.forms),
+        "native_tools": options.settings.native_tools.value,
+        "command_seconds": options.settings.command_seconds,
+        "agent_limits": options.limits.to_plain(),
+        "samples": options.samples,
+        "generation": without_secrets(options.generation),
+        "template_digest": _prompt(problems.problems[0], scaffold, options.limits, ready).template_digest,
+        "sandbox": options.selection.sandbox,
+        "environment_digest": digest_of(setups),
+        "include_ignored": options.include_ignored,
+        "evaluation": evaluation_of(options, ready, opened).to_plain(),
+    }
+
+
+def evaluation_of(options: AgentRunOptions, ready: ReadyScaffold, opened: OpenModel) -> Evaluation:
+    """What says whether two results may stand side by side."""
+    native = tuple(form for form in ready.forms.values() if form != FUNCTION)
+    return Evaluation(
+        scaffold=options.scaffold,
+        provider=opened.served_by,
+        limits=options.limits,
+        native_tools=options.settings.native_tools,
+        tools=native,
+        samples=options.samples,
+        fixes=fixes_for(opened.served_by, options.scaffold, native),
+    )

@@ -1,0 +1,134 @@
+"""The scorer of agents' patches: what Inspect's log and viewer show of them."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import anyio
+from inspect_ai.scorer import Score as InspectScore
+from inspect_ai.scorer import Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState
+
+from benchwright.bridge.agents import attempt_in
+from benchwright.bridge.patches import PATCH
+from benchwright.bridge.scoring import NOT_ASKED, cell, fenced
+from benchwright.core.agents import AgentAttempt
+from benchwright.core.attempts import Attempt, Ending
+from benchwright.core.runs import ResultRow, Score
+from benchwright.core.verdicts import Outcome
+from benchwright.store.folder import row_to_plain
+
+_SHOWN_TESTS = 40
+_SHOWN_PATCH = 60_000
+
+
+class GradedAttempt(NamedTuple):
+    """A patch, judged."""
+
+    row: ResultRow
+    passed: Sequence[str]
+    failed: Sequence[str]
+
+
+def patch_verdicts(grade: Callable[[Attempt], GradedAttempt], *, at_once: int) -> Scorer:
+    """A scorer whose value is 1 for a resolved issue, 0 for another, NaN (not counted) for a fault.
+
+    Args:
+        grade: Grades a patch in a fresh workspace; called in worker threads.
+        at_once: How many patches are graded side by side.
+    """
+    room: list[anyio.CapacityLimiter] = []
+
+    @scorer(metrics={"*": [mean(), stderr()]}, name="verdicts")
+    def make() -> Scorer:
+        async def score(state: TaskState, target: Target) -> InspectScore:
+            reason = state.metadata.get(NOT_ASKED)
+            if reason:
+                return InspectScore.unscored(reason="not_asked", explanation=f"Ended by the run's cap: {reason}")
+            if not room:  # it belongs to the event loop
+                room.append(anyio.CapacityLimiter(at_once))
+            attempt, graded = attempt_in(state, str(state.model))
+            result = await anyio.to_thread.run_sync(grade, graded, limiter=room[0])
+            return score_of(attempt, result)
+
+        return score
+
+    return make()
+
+
+def score_of(attempt: AgentAttempt, graded: GradedAttempt) -> InspectScore:
+    """A graded patch in Inspect's terms: value, the diff, and everything behind the verdict."""
+    verdict = graded.row.verdict
+    value = float(verdict.outcome is Outcome.PASSED) if verdict.scored else math.nan
+    patch = attempt.submission.patch
+    return InspectScore(
+        value={Score.PATCH.value: value},
+        answer=_printable(patch),
+        explanation=_explanation(attempt, graded),
+        metadata={
+            **({PATCH: _printable(patch)} if attempt.ending is not Ending.FAILED else {}),
+            "verdict": row_to_plain(graded.row),
+            "ending": attempt.ending.value,
+            "findings": [
+                {"kind": finding.kind.value, "turn": finding.turn, "excerpt": finding.excerpt}
+                for finding in attempt.findings
+            ],
+            "tests": {"passed": list(graded.passed), "failed": list(graded.failed)},
+        },
+    )
+
+
+def _explanation(attempt: AgentAttempt, graded: GradedAttempt) -> str:
+    verdict = graded.row.verdict
+    reason = verdict.reason.replace("_", " ")
+    ending = attempt.ending.replace("_", " ")
+    cost = "" if attempt.cost is None else f", ${attempt.cost:.4f}"
+    lines = [
+        f"**{verdict.outcome}: {reason}** ({verdict.passed} of {verdict.planned} required tests passed) "
+        f"{cell(verdict.detail)}",
+        "",
+        f"The agent ended: {ending} {cell(attempt.ending_detail)}; {attempt.turns} turns, "
+        f"{attempt.tool_calls} tool calls, {attempt.usage.total:,} tokens{cost}, {attempt.wall_seconds:.0f} s.",
+    ]
+    lines += [f"- {note}" for note in _notes(attempt, graded.row)]
+    lines += _tests("Failed tests", graded.failed) + _tests("Passed tests", graded.passed)
+    patch = _printable(attempt.submission.patch)
+    if patch:
+        shown = patch if len(patch) <= _SHOWN_PATCH else f"{patch[:_SHOWN_PATCH]}\n… clipped"
+        lines += ["", "Submission:", "", fenced(shown, "diff")]
+    return "\n".join(lines)
+
+
+def _notes(attempt: AgentAttempt, row: ResultRow) -> list[str]:
+    notes = [cell(note) for note in row.notes]
+    for item in attempt.submission.left_out[:10]:
+        notes.append(f"left out of the submission: {cell(item.path)} ({item.why})")
+    for finding in attempt.findings:
+        where = "" if finding.turn is None else f" in turn {finding.turn}"
+        notes.append(f"{finding.kind.replace('_', ' ')}{where}: {cell(finding.excerpt)}")
+    return notes
+
+
+def _tests(title: str, tests: Sequence[str]) -> list[str]:
+    if not tests:
+        return []
+    shown = [f"- {cell(test)}" for test in tests[:_SHOWN_TESTS]]
+    more = [f"- … and {len(tests) - _SHOWN_TESTS} more"] if len(tests) > _SHOWN_TESTS else []
+    return ["", f"{title} ({len(tests)}):", "", *shown, *more]
+
+
+def _printable(patch: str) -> str:
+    """A patch as a log can hold it: bytes that are no UTF-8 are shown as such."""
+    return patch.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def plain_attempt(attempt: AgentAttempt) -> dict[str, Any]:
+    """An attempt's line in ``attempts.jsonl``: everything but the patch, which is among the predictions."""
+    plain = attempt.to_plain()
+    submission = plain.pop("submission")
+    return {
+        **{name: value for name, value in plain.items()},
+        "patch_bytes": len(submission["patch"].encode("utf-8", "surrogateescape")),
+        "left_out": submission["left_out"],
+        "left_out_more": submission["left_out_more"],
+    }

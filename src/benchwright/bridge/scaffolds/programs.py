@@ -1,0 +1,222 @@
+"""Finding the native program of somebody else's scaffold on this machine, or fetching a pinned version of it.
+
+A program is looked for where the user says, in what npm has installed globally or `PATH` names, and in our own home
+folder; what is not there is fetched with ``npm pack``, and only if its digest is in the table that is shipped.
+"""
+
+import json
+import platform
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from benchwright.bridge.scaffolds.program_downloads import fetched
+from benchwright.core.errors import UsageError
+
+_TABLE = "programs.toml"
+_ELF = b"\x7fELF"
+_SHORT_SECONDS = 60
+"""For a command that reads a few files and says one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramSource:
+    """How the makers of a program publish it; the fields are explained in the table, ``programs.toml``."""
+
+    name: str
+    """Of the scaffold."""
+    command: str
+    package: str
+    native: str
+    pack: str
+    entry: str
+    path: tuple[str, ...]
+    pinned: str
+    integrity: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program that was found."""
+
+    folder: Path
+    """What is mounted."""
+    entry: str
+    """The program, relative to the folder."""
+    path: tuple[str, ...] = ()
+    """Folders for its ``PATH``, relative to the folder."""
+    version: str = ""
+    """Empty when nothing tells."""
+    origin: str
+    """``given``, ``installed`` or ``pinned``."""
+
+
+def program_source(name: str) -> ProgramSource:
+    """What the shipped table says of a scaffold's program.  Raises ``KeyError``."""
+    text = resources.files("benchwright.bridge.scaffolds").joinpath(_TABLE).read_text("utf-8")
+    entry = tomllib.loads(text)[name]
+    return ProgramSource(name=name, **{**entry, "path": tuple(entry["path"])})
+
+
+def find_program(
+    source: ProgramSource,
+    *,
+    given: Path | None,
+    version: str | None,
+    environ: Mapping[str, str],
+    home: Path,
+) -> Program:
+    """The program to be used.
+
+    Args:
+        source: Which one.
+        given: The program or the folder it was installed in, as the user says; nothing else is looked at then.
+        version: The only one that will do; None takes what is installed, or the pinned one.
+        environ: Of this process, for ``PATH``.
+        home: Below it what was fetched is kept.
+
+    Raises:
+        UsageError: It is not where the user says, has another version, is not published for this machine, or is
+            not there and its version not in the table.
+        MachineError: It cannot be fetched, or is not what the table says.
+    """
+    if given is not None:
+        return _of_version(source, _given(source, given), version)
+    found = _installed(source, environ)
+    if found is not None and version in (None, found.version):
+        return found
+    return _pinned(source, version or source.pinned, home)
+
+
+def _given(source: ProgramSource, given: Path) -> Program:
+    path = given.expanduser().absolute()
+    if path.is_dir():
+        found = _native_below(source, path, "given")
+    elif path.is_file():
+        found = _at(source, path, "given")
+    else:
+        raise UsageError(f"{given} is not there; give the program {source.command} or the folder it is installed in.")
+    if found is None:
+        raise UsageError(
+            f"No native program for Linux was found in {given}; expected an executable {source.command} or the npm "
+            f"package {source.native} with {source.entry} in it."
+        )
+    return found
+
+
+def _of_version(source: ProgramSource, found: Program, version: str | None) -> Program:
+    if version is not None and found.version and found.version != version:
+        raise UsageError(
+            f"{found.folder} has {source.command} {found.version}, but version {version} was asked for; leave one out."
+        )
+    return found
+
+
+def _installed(source: ProgramSource, environ: Mapping[str, str]) -> Program | None:
+    command = shutil.which(source.command, path=environ.get("PATH"))
+    if command is not None:
+        found = _at(source, Path(command), "installed")
+        if found is not None:
+            return found
+    modules = _npm_modules(environ)
+    return None if modules is None else _native_below(source, modules, "installed")
+
+
+def _npm_modules(environ: Mapping[str, str]) -> Path | None:
+    """The folder of npm's global packages, or None without npm."""
+    npm = shutil.which("npm", path=environ.get("PATH"))
+    if npm is None:
+        return None
+    try:
+        done = subprocess.run(
+            [npm, "root", "-g"], env=dict(environ), capture_output=True, text=True, check=False, timeout=_SHORT_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None  # an npm that does not work has installed nothing that can be found through it
+    return Path(done.stdout.strip()) if done.returncode == 0 and done.stdout.strip() else None
+
+
+def _at(source: ProgramSource, command: Path, origin: str) -> Program | None:
+    """The native program that a file is, or that the npm package around it starts."""
+    real = command.resolve()
+    for folder in real.parents:
+        found = _native_below(source, folder, origin)
+        if found is not None:
+            return found
+        if folder.name == "node_modules":
+            break
+    if not _is_native(real):
+        return None
+    return Program(folder=real.parent, entry=real.name, version=_version_said(real), origin=origin)
+
+
+def _native_below(source: ProgramSource, folder: Path, origin: str) -> Program | None:
+    """The native package that a folder is, or that is installed in one of the usual places in it."""
+    for package in _places(source, folder):
+        if _is_native(package / source.entry):
+            return Program(
+                folder=package.resolve(),
+                entry=source.entry,
+                path=source.path,
+                version=_version_of(source, package),
+                origin=origin,
+            )
+    return None
+
+
+def _places(source: ProgramSource, folder: Path) -> Iterator[Path]:
+    yield folder
+    for modules in (folder, folder / "node_modules", folder / "lib" / "node_modules"):
+        yield modules / source.native
+        yield modules / source.package / "node_modules" / source.native
+
+
+def _is_native(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_ELF)) == _ELF
+    except OSError:
+        return False  # not there, a folder, or not to be read: not a program that can be used
+
+
+def _version_of(source: ProgramSource, package: Path) -> str:
+    """The version in a package's description, without the machine that some put behind it, else as the program says."""
+    try:
+        version = json.loads((package / "package.json").read_text("utf-8"))["version"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return _version_said(package / source.entry)
+    return str(version).partition("-linux-")[0]
+
+
+def _version_said(program: Path) -> str:
+    """The version that a program says it has; empty when it does not say."""
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, check=False, timeout=_SHORT_SECONDS
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return ""
+    found = re.search(r"\d+(\.\d+)+\S*", done.stdout)
+    return found[0] if found and done.returncode == 0 else ""
+
+
+def _pinned(source: ProgramSource, version: str, home: Path) -> Program:
+    if platform.machine() not in ("x86_64", "amd64"):
+        raise UsageError(
+            f"{source.command} is fetched for x86-64 only, and this machine is {platform.machine()}; install "
+            f"{source.package} with npm and name the program."
+        )
+    if version not in source.integrity:
+        known = ", ".join(source.integrity)
+        raise UsageError(
+            f"{source.command} {version} is neither installed nor one of the pinned versions ({known}); install it "
+            f"with `npm install -g {source.package}@{version}`."
+        )
+    folder = home / "programs" / f"{source.name}-{version}"
+    fetched(source.pack.format(version=version), source.integrity[version], folder)
+    return Program(folder=folder, entry=source.entry, path=source.path, version=version, origin="pinned")

@@ -1,0 +1,127 @@
+"""Files of one container, handed in and out by its engine; the image's shell only clears and removes."""
+
+import contextlib
+import posixpath
+import subprocess
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from typing import BinaryIO
+
+from benchwright.core.errors import SandboxFault
+from benchwright.sandboxes.containers.engine import Engine
+from benchwright.sandboxes.containers.files import CLEAR, REMOVE, absolute, archive_of, first_file
+
+_COPIED_TYPES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE)
+_READ_BYTES = 1 << 20
+
+
+class NotHandedOutError(Exception):
+    """The engine gave no archive; the text says why.  Whether that is a fault the caller has to find out."""
+
+
+class ContainerFiles:
+    """The files of a container, running or stopped; may be used by threads, each call is one of the engine's."""
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self._engine = engine
+        self._name = name
+
+    def write(self, files: Mapping[str, tuple[bytes, int]]) -> None:
+        """Write files (bytes and mode by absolute path) at once; raises `SandboxFault`."""
+        archive = archive_of(files)
+        if self._engine.call("cp", "-", f"{self._name}:/", stdin=archive).status != 0:
+            self._script(CLEAR, list(files), "make room for")
+            answer = self._engine.call("cp", "-", f"{self._name}:/", stdin=archive)
+            if answer.status != 0:
+                raise SandboxFault(f"files could not be written into a container: {answer.complaint}")
+
+    def remove(self, paths: Sequence[str]) -> None:
+        """Remove files and links; raises `SandboxFault`."""
+        self._script(REMOVE, paths, "remove")
+
+    def read(self, path: str, max_bytes: int) -> bytes | None:
+        """The bytes of a regular file, None when it is something else.
+
+        Raises `NotHandedOutError` when there is none, and `SandboxFault` when it is larger.
+        """
+        with self._archive("-L", f"{self._name}:{absolute(path)}") as archive:
+            return first_file(archive, path, max_bytes)
+
+    def tree(self, path: str, into: BinaryIO) -> None:
+        """Write a folder as an archive; see `benchwright.sandboxes.base.LiveWorkspace.tree`.
+
+        Engines leave out what has a path longer than the system takes (4,096 bytes), as every program would.
+
+        Raises `NotHandedOutError` when there is no such folder, and `SandboxFault` when the archive breaks off.
+        """
+        folder = posixpath.normpath(path).rstrip("/")
+        with (
+            self._archive(f"{self._name}:{folder}/.", whole=True) as archive,
+            tarfile.open(fileobj=into, mode="w|", format=tarfile.PAX_FORMAT) as written,
+        ):
+            try:
+                for member in archive:
+                    self._pass_on(folder, archive, member, written)
+            except tarfile.ReadError as error:
+                raise SandboxFault(f"the container engine broke off in the middle of {path}: {error}") from error
+
+    def _pass_on(
+        self, folder: str, archive: tarfile.TarFile, member: tarfile.TarInfo, written: tarfile.TarFile
+    ) -> None:
+        name = posixpath.normpath(member.name)
+        if name in (".", "/") or name.split("/")[0] == ".git":
+            return
+        if member.islnk():  # of a file that may have been left out: it comes out whole when asked for by its own name
+            with contextlib.suppress(NotHandedOutError), self._archive(f"{self._name}:{folder}/{name}") as single:
+                whole = single.next()
+                if whole is not None:
+                    _add(name, single, whole, written)
+            return
+        _add(name, archive, member, written)
+
+    @contextlib.contextmanager
+    def _archive(self, *source: str, whole: bool = False) -> Iterator[tarfile.TarFile]:
+        """What the engine hands out, as a stream; raises `NotHandedOutError` when it is no archive.
+
+        With ``whole`` it must have been read to its end, and raises `SandboxFault` when the engine did not get there.
+        """
+        client = self._engine.start(["cp", *source, "-"])
+        assert client.stdout is not None and client.stderr is not None
+        with client:
+            try:
+                archive = tarfile.open(fileobj=client.stdout, mode="r|")  # noqa: SIM115
+            except tarfile.ReadError as error:
+                raise NotHandedOutError(client.stderr.read().decode(errors="replace").strip()) from error
+            try:
+                with archive:
+                    yield archive
+                if whole:
+                    _require_whole(client)
+            finally:
+                client.kill()  # the rest of a large folder is of no interest
+
+    def _script(self, script: str, paths: Sequence[str], what: str) -> None:
+        answer = self._engine.call("exec", "-w", "/", self._name, "/bin/sh", "-c", script, "sh", *paths)
+        if answer.status != 0:
+            raise SandboxFault(f"a container does not {what} {paths[0]}: {answer.complaint}")
+
+
+def _require_whole(client: subprocess.Popen[bytes]) -> None:
+    """An archive that is cut between two files looks like a shorter one."""
+    assert client.stdout is not None and client.stderr is not None
+    while client.stdout.read(_READ_BYTES):
+        pass
+    if client.wait() != 0:
+        message = client.stderr.read().decode(errors="replace").strip()
+        raise SandboxFault(f"the container engine broke off: {message}")
+
+
+def _add(name: str, archive: tarfile.TarFile, member: tarfile.TarInfo, written: tarfile.TarFile) -> None:
+    """Pass a member on under another name, with what our promise is about and nothing else."""
+    if member.type not in _COPIED_TYPES:
+        return
+    copy = tarfile.TarInfo(name)
+    copy.type, copy.linkname, copy.mode, copy.mtime = member.type, member.linkname, member.mode, member.mtime
+    copy.uid, copy.gid = member.uid, member.gid
+    copy.size = member.size if member.isreg() else 0
+    written.addfile(copy, archive.extractfile(member) if member.isreg() else None)

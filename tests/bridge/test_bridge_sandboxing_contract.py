@@ -1,0 +1,155 @@
+"""The providers with real workspaces: Inspect's own checks of a provider, and what those do not look at."""
+
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+
+import anyio
+import pytest
+from inspect_ai.util import SandboxEnvironment
+from inspect_ai.util._sandbox import self_check
+from sandboxing_pieces import Place, place
+
+from benchwright.bridge.sandboxing.environment import WorkspaceEnvironment
+from benchwright.core.execution import MIB
+
+pytestmark = pytest.mark.namespaces
+
+KNOWN_FAILURES: dict[str, str] = {}
+"""Checks of Inspect's that our sandboxes do not pass, each with its reason."""
+AT_ONCE = 4
+
+
+@pytest.fixture(scope="module", params=["namespace", "docker"])
+def known(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """Each provider."""
+    with place(request.param, tmp_path_factory.getbasetemp()) as found:
+        yield found
+
+
+@contextlib.asynccontextmanager
+async def opened(where: Place) -> AsyncIterator[WorkspaceEnvironment]:
+    """A sandbox, as Inspect opens and closes it."""
+    environments = await where.provider.sample_init("task", where.config, {})
+    try:
+        yield environments["default"].as_type(where.provider)
+    finally:
+        await where.provider.sample_cleanup("task", where.config, environments, False)
+
+
+@pytest.mark.slow
+def test_inspects_own_checks(known: Place) -> None:
+    """All 44 of them, each in a sandbox of its own; what is known to fail does, and nothing else."""
+    failures: dict[str, str] = {}
+
+    async def check(name: str, turns: anyio.CapacityLimiter) -> None:
+        async with turns, opened(known) as sandbox:
+            try:
+                await getattr(self_check, name)(sandbox)
+            except Exception as error:  # noqa: BLE001 - whatever it raises, the check has failed
+                failures[name] = f"{type(error).__name__}: {error}"
+
+    async def check_all() -> None:
+        turns = anyio.CapacityLimiter(AT_ONCE)
+        async with anyio.create_task_group() as group:
+            for name in self_check.__all__:
+                group.start_soon(check, name, turns)
+
+    anyio.run(check_all)
+    assert len(self_check.__all__) >= 44
+    assert failures.keys() == KNOWN_FAILURES.keys(), failures
+
+
+def test_files_as_inspect_wants_them(known: Place) -> None:
+    """Modes of files stay, links are followed inside, and what is no file is an error that names it."""
+
+    async def calls(sandbox: SandboxEnvironment) -> None:
+        script = "echo old > run; chmod 755 run; ln -s run link; mkfifo pipe; ln -s nowhere dangling; echo > file"
+        assert (await sandbox.exec(["sh", "-c", script])).success
+        await sandbox.write_file("link", "new\r\n")
+        assert await sandbox.read_file("run") == "new\r\n"
+        assert (await sandbox.exec(["sh", "-c", "test -x run && test -L link"])).success
+        for name in ("pipe", "/dev/null"):
+            with pytest.raises(OSError, match=name):
+                await sandbox.read_file(name)
+        with pytest.raises(FileNotFoundError):
+            await sandbox.read_file("dangling")
+        with pytest.raises(NotADirectoryError):
+            await sandbox.write_file("file/below", "x")
+        await sandbox.write_file("/new/folder/file", "x")
+        assert await sandbox.read_file("/proc/sys/kernel/ostype") == "Linux\n"
+
+    anyio.run(_with, known, calls)
+
+
+def test_a_disk_that_is_full(known: Place) -> None:
+    """The kernel's reason comes through, and the sandbox goes on."""
+
+    async def calls(sandbox: SandboxEnvironment) -> None:
+        with pytest.raises(OSError, match=r"space|large"):
+            await sandbox.write_file("big", b"x" * (known.config.scratch_bytes + MIB))
+        assert (await sandbox.exec(["sh", "-c", "rm big; echo x > small; cat small"])).stdout == "x\n"
+
+    anyio.run(_with, known, calls)
+
+
+def test_what_a_command_leaves_running_goes_on(known: Place) -> None:
+    """A server that one command starts answers the next one, which does not wait for it."""
+    server = (
+        "import socket\nlistener = socket.create_server(('127.0.0.1', 8000))\n"
+        "while True:\n    connection, _ = listener.accept()\n    connection.sendall(b'hello')\n    connection.close()\n"
+    )
+    client = (
+        "import socket, time\nfor _ in range(600):\n    try:\n"
+        "        print(socket.create_connection(('localhost', 8000)).recv(10))\n        break\n"
+        "    except OSError: time.sleep(0.05)\n"
+    )
+
+    async def calls(sandbox: SandboxEnvironment) -> None:
+        await sandbox.write_file("server.py", server)
+        started = await sandbox.exec(["sh", "-c", "python3 server.py & echo started"], timeout=60)
+        assert started.stdout == "started\n"
+        assert (await sandbox.exec(["python3", "-c", client], timeout=60)).stdout == "b'hello'\n"
+        assert (await sandbox.exec(["ps", "-eo", "args"])).stdout.count("server.py") == 1
+
+    anyio.run(_with, known, calls)
+
+
+def test_a_cancelled_command_is_gone(known: Place) -> None:
+    """With what it has started; what other commands have started goes on."""
+
+    async def calls(sandbox: SandboxEnvironment) -> None:
+        await sandbox.exec(["sh", "-c", "sleep 1111 & :"])
+        async with anyio.create_task_group() as group:
+            group.start_soon(sandbox.exec, ["sh", "-c", "sleep 2222 & sleep 3333; :"])
+            while "3333" not in await processes(sandbox):
+                await anyio.sleep(0.02)
+            group.cancel_scope.cancel()
+        while "3333" in (seen := await processes(sandbox)) or "2222" in seen:
+            await anyio.sleep(0.02)
+        assert "sleep 1111" in seen
+
+    async def processes(sandbox: SandboxEnvironment) -> str:
+        return (await sandbox.exec(["ps", "-eo", "args"])).stdout
+
+    anyio.run(_with, known, calls)
+
+
+def test_twenty_commands_at_once(known: Place) -> None:
+    """They run side by side in one sandbox: each waits for the next one's file."""
+    wait = "until [ -e $1 ]; do sleep 0.05; done; touch $0"
+
+    async def calls(sandbox: SandboxEnvironment) -> None:
+        async with anyio.create_task_group() as group:
+            for number in range(20):
+                group.start_soon(sandbox.exec, ["sh", "-c", wait, str(number), str(number + 1)])
+            await sandbox.write_file("20", "")
+        assert (await sandbox.exec(["test", "-e", "0"])).success
+
+    anyio.run(_with, known, calls)
+
+
+async def _with(where: Place, calls: object) -> None:
+    assert callable(calls)
+    with anyio.fail_after(300):
+        async with opened(where) as sandbox:
+            await calls(sandbox)

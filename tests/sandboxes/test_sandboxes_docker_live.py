@@ -1,0 +1,261 @@
+"""Live workspaces of the docker sandbox with a real engine: the contract, hostile commands, what is left behind."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import fake_engines
+import pytest
+import sandbox_rootfs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchwright.core.errors import IsolationRefusedError, SandboxFault, UsageError
+from benchwright.core.execution import MIB
+from benchwright.environments.repositories.images import ImageLayer, build_image, remove_image
+from benchwright.sandboxes import docker as docker_module
+from benchwright.sandboxes.base import Image, LiveProcess, LiveResult, RunLimits, WorkspaceLimits
+from benchwright.sandboxes.containers.copies import ContainerFiles
+from benchwright.sandboxes.containers.engine import Engine
+from benchwright.sandboxes.containers.live import DockerLiveWorkspace
+from benchwright.sandboxes.containers.processes import OwnProcesses
+from benchwright.sandboxes.containers.wrapping import MarkedOutput
+from benchwright.sandboxes.docker import DockerSandbox
+from benchwright.sandboxes.users import user_mapping
+from benchwright.testing import check_live_sandbox
+
+LIMITS = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=64 * MIB)
+TAG = f"benchwright-test/live-{os.getpid()}:latest"
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
+    """A small root file system as an image; skips where no engine answers."""
+    engine = DockerSandbox().engine
+    try:
+        engine.facts  # noqa: B018
+    except IsolationRefusedError as error:
+        pytest.skip(str(error))
+    rootfs = sandbox_rootfs.built_once(tmp_path_factory.getbasetemp())
+    layers = [ImageLayer(path=rootfs, digest=f"live-{os.getpid()}")]
+    environ = sandbox_rootfs.image().environ
+    yield build_image(engine, layers, tag=TAG, environ=environ, owner=user_mapping())
+    remove_image(engine, TAG)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> DockerSandbox:
+    """One sandbox, as a run has it."""
+    return DockerSandbox()
+
+
+@pytest.fixture
+def workspace(sandbox: DockerSandbox, image: Image) -> Iterator[DockerLiveWorkspace]:
+    """A fresh live workspace."""
+    with sandbox.open_live(image, LIMITS) as opened:
+        yield opened
+
+
+def start(workspace: DockerLiveWorkspace, script: str, seconds: float = 60.0) -> LiveProcess:
+    """Start a script."""
+    return workspace.start(["sh", "-c", script], limits=RunLimits(wall_seconds=seconds))
+
+
+def shell(workspace: DockerLiveWorkspace, script: str, seconds: float = 60.0) -> LiveResult:
+    """Run a script."""
+    return start(workspace, script, seconds).wait()
+
+
+def container(workspace: DockerLiveWorkspace) -> str:
+    """Its container's name."""
+    return workspace._container.name
+
+
+def docker(*arguments: str) -> str:
+    """What the engine's client says."""
+    return subprocess.run(["docker", *arguments], capture_output=True, text=True).stdout
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that takes a second at most on a quiet machine."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def files_of(workspace: DockerLiveWorkspace, path: str) -> dict[str, bytes]:
+    """The regular files of a tree."""
+    with io.BytesIO() as file:
+        workspace.tree(path, file)
+        file.seek(0)
+        with tarfile.open(fileobj=file) as archive:
+            contents = {member.name: archive.extractfile(member) for member in archive if member.isreg()}
+            return {name: content.read() for name, content in contents.items() if content is not None}
+
+
+def test_it_keeps_the_contract(sandbox: DockerSandbox, image: Image) -> None:
+    """Every promise of `LiveWorkspace` holds."""
+    check_live_sandbox(sandbox, image)
+
+
+def test_an_engine_whose_processes_are_not_ours(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The promises hold, too; sessions are ended through the image's shell then."""
+    monkeypatch.setattr(OwnProcesses, "of", classmethod(lambda cls, group, main: None))
+    check_live_sandbox(DockerSandbox(), image)
+
+
+@pytest.mark.parametrize("harm", ["kill -9 $PPID; sleep 0.1", "kill -9 -1", "kill -9 0"])
+def test_a_command_that_kills_the_shell_around_it(workspace: DockerLiveWorkspace, harm: str) -> None:
+    """It was killed, says the result; the next command runs."""
+    done = shell(workspace, f"echo begun; {harm}")
+    assert (done.exit_status, done.stdout, done.timed_out) == (-9, b"begun\n", False)
+    assert b"ended together with the shell around it" in done.stderr
+    assert shell(workspace, "echo x").stdout == b"x\n"
+
+
+def test_a_command_that_signals_its_group(workspace: DockerLiveWorkspace) -> None:
+    """The shell around it survives and tells how the command died, without words of its own."""
+    done = shell(workspace, "kill 0; sleep 600")
+    assert (done.exit_status, done.stderr) == (-15, b"")
+
+
+def test_the_shell_around_a_command_is_not_found_by_its_words(workspace: DockerLiveWorkspace) -> None:
+    """Whoever kills all processes with a word in their command line does not kill the shell around the killer."""
+    done = shell(workspace, "cat /proc/$PPID/cmdline; env | grep BENCHWRIGHT")
+    assert b"PPID" not in done.stdout and b"BENCHWRIGHT_" not in done.stdout
+    assert done.exit_status == 1
+
+
+def test_nothing_of_a_finished_command_is_left(workspace: DockerLiveWorkspace) -> None:
+    """Neither the shell around it nor the client."""
+    for _ in range(3):
+        shell(workspace, "true")
+    assert shell(workspace, "cat /proc/[0-9]*/stat | grep -c ' T '").stdout == b"0\n"
+
+
+def test_a_process_that_keeps_the_output_of_a_killed_command(workspace: DockerLiveWorkspace) -> None:
+    """One of another session goes on after the command's time is over, and may write what it likes."""
+    script = "setsid sh -c 'while :; do echo noise; echo x >> /tmp/alive; sleep 0.01; done' & sleep 600"
+    assert shell(workspace, script, seconds=1.0).timed_out
+    before = len(workspace.get("/tmp/alive") or b"")
+    until(lambda: len(workspace.get("/tmp/alive") or b"") > before + 100)
+
+
+def test_no_room_for_a_process(workspace: DockerLiveWorkspace) -> None:
+    """A command that cannot be started because an earlier one forks without end has failed, and is no fault."""
+    bomb = "import os, time\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        time.sleep(0.01)"
+    workspace.put("/tmp/bomb.py", bomb.encode())
+    process = start(workspace, "python3 /tmp/bomb.py", seconds=600.0)
+    until(lambda: shell(workspace, "true").exit_status not in (0, None))
+    assert files_of(workspace, "/tmp") == {"bomb.py": bomb.encode()}
+    process.kill()
+    assert process.wait().exit_status == -9
+    assert shell(workspace, "echo x").stdout == b"x\n"
+
+
+def test_an_argument_that_no_system_takes(workspace: DockerLiveWorkspace) -> None:
+    """The command could not be started; no fault."""
+    done = workspace.start(["true", "x" * 200_000], limits=RunLimits(wall_seconds=60)).wait()
+    assert done.exit_status == 126 and b"longer than the kernel allows" in done.stderr
+    with pytest.raises(UsageError, match="NUL"):
+        start(workspace, "\0")
+
+
+def test_too_many_bytes_in_many_files(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no quota the sum of what was written is watched, and all that runs killed; files stay."""
+    monkeypatch.setattr(docker_module, "CHECK_SECONDS", 0.3)
+    with DockerSandbox().open_live(image, LIMITS) as workspace:
+        done = shell(workspace, "for i in 1 2 3 4; do head -c 30000000 /dev/zero > /tmp/$i; done; sleep 600")
+        assert done.exit_status == -9 and b"over 67108864 bytes were written" in done.stderr
+        until(lambda: b"x\n" in shell(workspace, "rm -f /tmp/*; echo x").stdout)
+
+
+def test_a_container_that_the_kernel_ends(workspace: DockerLiveWorkspace) -> None:
+    """A command has done that: no fault, no later command runs, and what was written can be read."""
+    grow = "python3 -c 'x = [bytearray(1 << 20) for _ in range(1000)]'"
+    script = f"mkdir -p /tmp/a; echo x > /tmp/a/b; echo 1000 > /proc/1/oom_score_adj; {grow} & {grow} & {grow} & wait"
+    done = shell(workspace, script)
+    assert done.exit_status == -9 and b"nothing runs in it any more" in done.stderr
+    assert shell(workspace, "true").exit_status == -9
+    assert files_of(workspace, "/tmp/a") == {"b": b"x\n"}
+
+
+def test_a_container_that_somebody_else_removes(workspace: DockerLiveWorkspace) -> None:
+    """That is a fault of the sandbox, for what runs and for what comes; closing is harmless."""
+    process = start(workspace, "echo x > /tmp/x; sleep 600")
+    docker("rm", "-f", container(workspace))
+    for call in (process.wait, lambda: start(workspace, "true"), lambda: workspace.get("/etc/passwd")):
+        with pytest.raises(SandboxFault):
+            call()
+    with pytest.raises(SandboxFault):
+        workspace.tree("/etc", io.BytesIO())
+
+
+def test_hard_links_of_a_tree(workspace: DockerLiveWorkspace) -> None:
+    """Each is a file of its own, also when the other is left out."""
+    script = "mkdir -p /tmp/a/.git /tmp/a/b; cd /tmp/a; echo x > .git/x; ln .git/x b/x; echo y > y; ln y z"
+    assert shell(workspace, script).exit_status == 0
+    assert files_of(workspace, "/tmp/a") == {"b/x": b"x\n", "y": b"y\n", "z": b"y\n"}
+
+
+@pytest.mark.parametrize(("cut", "status"), [(None, 1), (700, 0), (700, 1)])
+def test_an_archive_that_breaks_off(tmp_path: Path, cut: int | None, status: int) -> None:
+    """It is not taken for a tree with fewer files."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as written:
+        member = tarfile.TarInfo("./file")
+        member.size = 600
+        written.addfile(member, io.BytesIO(b"x" * 600))
+    output = archive.getvalue()[:cut].decode()
+    client = fake_engines.fake_client(tmp_path, {"cp": (status, output, "unexpected EOF")})
+    with pytest.raises(SandboxFault, match="broke off"):
+        ContainerFiles(Engine(str(client.path)), "container").tree("/testbed", io.BytesIO())
+
+
+@given(st.binary(max_size=60), st.binary(max_size=60), st.lists(st.integers(1, 40), max_size=20))
+def test_the_lines_of_the_shell_are_taken_out(before: bytes, output: bytes, sizes: list[int]) -> None:
+    """However the stream is cut, what is before the first line is the engine's, up to the second the command's."""
+    token = "benchwright-token:"
+    stream = before + b"benchwright-token:17\n" + output + b"benchwright-token:3\n" + b"benchwright-token:4\nmore"
+    marked = MarkedOutput(token, 1000, begins=True)
+    for size in sizes:
+        marked.add(stream[:size])
+        stream = stream[size:]
+    marked.add(stream)
+    marked.finish()
+    assert (marked.message, marked.leader, marked.output.kept, marked.status) == (before, 17, output, 3)
+
+
+PROGRAM = """
+    import signal, sys, threading, time
+    from benchwright.sandboxes.base import Image, RunLimits, WorkspaceLimits
+    from benchwright.sandboxes.docker import DockerSandbox
+    image = Image(digest="", reference={reference!r}, environ={environ!r})
+    limits = WorkspaceLimits(memory_bytes={memory}, processes=20, scratch_bytes={memory})
+    with DockerSandbox().open_live(image, limits) as workspace:
+        process = workspace.start(["sleep", "600"], limits=RunLimits(wall_seconds=600))
+        print(workspace._container.name, flush=True)
+        process.wait()
+"""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_is_left_of_a_process_that_ends(image: Image, ending: signal.Signals) -> None:
+    """Neither after ``kill -9`` nor after Ctrl-C, while a command runs and with no other process of ours to tidy up."""
+    program = PROGRAM.format(reference=image.reference, environ=dict(image.environ), memory=64 * MIB)
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        name = process.stdout.readline().strip()
+        assert name and name in docker("ps", "--format", "{{.Names}}")
+        process.send_signal(ending)
+    until(lambda: name not in docker("ps", "-a", "--format", "{{.Names}}"))
