@@ -110,8 +110,11 @@ def _docker_image(layers: Sequence[Path]) -> Iterator[Image]:
     tag = f"benchwright-test/providers-{os.getpid()}:latest"
     named = [ImageLayer(path=layer, digest=f"test-{layer.name}-{os.getpid()}") for layer in layers]
     environ = sandbox_rootfs.image().environ
-    yield build_image(engine, named, tag=tag, environ=environ, owner=user_mapping())
-    remove_image(engine, tag)
+    image = build_image(engine, named, tag=tag, environ=environ, owner=user_mapping())
+    try:
+        yield image
+    finally:
+        remove_image(engine, tag)
 
 
 def ended(

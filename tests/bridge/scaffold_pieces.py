@@ -29,10 +29,11 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall
 from inspect_ai.util import ExecResult, SandboxEnvironment
+from tenacity import wait_none
 
 from benchwright.benchmarks.base import SampleKey
 from benchwright.bridge.accounts import Account, current_account
-from benchwright.bridge.agent_metering import AgentMeter
+from benchwright.bridge.agent_metering import AgentMeter, OverBudget
 from benchwright.bridge.replies import model_usage_of
 from benchwright.bridge.scaffolds import bash_tool
 from benchwright.bridge.scaffolds.base import Scaffold, ScaffoldSettings
@@ -156,13 +157,20 @@ def work(
     budget: Budget | None = None,
     settings: ScaffoldSettings | None = None,
     where: Any = "local",
+    retries: int = 0,
 ) -> Worked:
-    """Let a scaffold work on one sample in a real run of Inspect, metered; an error of the sample is raised."""
+    """Let a scaffold work on one sample in a real run of Inspect, metered; an error of the sample is raised.
+
+    With retries, whatever the model's provider raises is tried again, at once.
+    """
     account = Account(KEY, limits or AgentLimits(), price)
     settings = settings or ScaffoldSettings(command_seconds=20)
     calls: list[AgentCall] = []
     meter = AgentMeter(Ledger(budget or Budget(), price), record=calls.append)
     model = playing(outputs)
+    if retries:
+        monkey: Any = model.api
+        monkey.should_retry, monkey.retry_wait = lambda error: not isinstance(error, OverBudget), wait_none
     scaffold.ready(model, settings)
     meter.attach(model)
     raised: list[Exception] = []
@@ -186,7 +194,7 @@ def work(
 
     task = Task([Sample("Mend it.", id="p")], solver=at_work(), sandbox=where)
     with patch.object(bash_tool, "STATE", str(folder / "shell-")):
-        log = run_tasks(task, model=model, log_dir=str(folder / "logs"), display="none", max_retries=0)[0]
+        log = run_tasks(task, model=model, log_dir=str(folder / "logs"), display="none", max_retries=retries)[0]
     if raised:
         raise raised[0]
     assert log.status == "success", log.error

@@ -92,6 +92,14 @@ def test_a_shell_call_is_a_call_of_bash() -> None:
     assert call["id"] == "call_9"  # Inspect keeps calls with an id only
 
 
+def test_what_is_left_of_the_budget_does_not_hide_the_exit_code() -> None:
+    """A line that follows the tool's own words is shown to the model, and is not taken for them."""
+    parts = [{"type": "input_text", "text": text} for text in ("no\n[exit code 3]", "Budget left: 5 turns.")]
+    _, answer = answered(SHELL_CALL, parts)
+    assert answer["output"][0]["outcome"] == {"type": "exit", "exit_code": 3}
+    assert "Budget left" in answer["output"][0]["stdout"]
+
+
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [

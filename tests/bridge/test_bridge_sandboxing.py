@@ -31,7 +31,13 @@ from benchwright.bridge.inspect_private import PrerequisiteError
 from benchwright.bridge.sandboxing import opened
 from benchwright.bridge.sandboxing.base import live
 from benchwright.bridge.sandboxing.config import WorkspaceConfig
-from benchwright.bridge.sandboxing.providers import NAMESPACE, NamespaceEnvironment, Provider
+from benchwright.bridge.sandboxing.providers import (
+    DOCKER,
+    NAMESPACE,
+    DockerEnvironment,
+    NamespaceEnvironment,
+    Provider,
+)
 from benchwright.core.errors import SandboxFault, UsageError
 from benchwright.sandboxes.base import Image, LiveResult, RunLimits, WorkspaceLimits
 
@@ -381,6 +387,30 @@ def test_what_cannot_be_closed_is_told_and_tried_again(
     with caplog.at_level(logging.WARNING):
         run(sample)
     assert [workspace.closings for workspace in sandbox.made] == [2]
+
+
+class InContainer(ScriptedWorkspace):
+    """A workspace that has a container."""
+
+    container = "its-name"
+
+
+def test_the_way_into_a_container() -> None:
+    """Inspect shows the command that opens a shell in it; where there is no container, there is none."""
+    sandbox = DockerEnvironment(InContainer(), CONFIG)
+    found = run(sandbox.connection)
+    assert (found.type, found.container) == (DOCKER, "its-name")
+    assert found.command == "docker exec -it its-name bash -l"
+    assert "--user 'a b' its-name" in run(sandbox.connection, user="a b").command
+    for other in (environment()[0], DockerEnvironment(ScriptedWorkspace(), CONFIG)):
+        with pytest.raises(NotImplementedError):
+            run(other.connection)
+
+
+def test_one_left_container_is_not_removed_by_its_id() -> None:
+    """The sentence has the command that does."""
+    with pytest.raises(PrerequisiteError, match="docker rm -f abc"):
+        run(DockerEnvironment.cli_cleanup, "abc")
 
 
 def test_ours_is_told_from_others() -> None:

@@ -1,7 +1,13 @@
 """The providers with real workspaces: Inspect's own checks of a provider, and what those do not look at."""
 
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
 
 import anyio
 import pytest
@@ -153,3 +159,63 @@ async def _with(where: Place, calls: object) -> None:
     with anyio.fail_after(300):
         async with opened(where) as sandbox:
             await calls(sandbox)
+
+
+RUN = """
+import sys
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.solver import solver
+from inspect_ai.util import SandboxEnvironmentSpec, sandbox
+from benchwright.bridge.sandboxing.config import WorkspaceConfig
+
+@solver
+def sleeping():
+    async def solve(state, generate):
+        await sandbox().exec(["sh", "-c", "setsid sleep $0 & sleep $0", sys.argv[3]])
+        return state
+    return solve
+
+spec = SandboxEnvironmentSpec(sys.argv[1], WorkspaceConfig.model_validate_json(sys.argv[2]))
+task = Task(dataset=[Sample(input="x", sandbox=spec) for _ in range(3)], solver=sleeping())
+eval(task, model="mockllm/model", display="plain", log_dir=sys.argv[4])
+"""
+
+
+@pytest.mark.parametrize("signals", [(signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGKILL,)])
+def test_nothing_outlives_an_interrupted_run(known: Place, tmp_path: Path, signals: Sequence[int]) -> None:
+    """Ctrl-C once, again while things are being ended, and ``kill -9``: no process and no container is left."""
+    seconds = str(100_000_000 + os.getpid() * 100 + len(signals) * 10 + signals[0])
+    command = [sys.executable, "-c", RUN, known.spec.type, known.config.model_dump_json(), seconds, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        wait_until(lambda: sleeping(seconds) == 6)
+        for number in signals:
+            running.send_signal(number)
+            time.sleep(0.05)
+        running.wait(120)
+    wait_until(lambda: sleeping(seconds) == 0 and not containers(known.config.reference))
+
+
+def containers(image: str) -> str:
+    """The containers of an image, running or not."""
+    if not image:
+        return ""
+    command = ["docker", "ps", "--all", "--quiet", "--filter", f"ancestor={image}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def sleeping(seconds: str) -> int:
+    """How many processes of this machine sleep so long."""
+    found = 0
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            found += entry.name.isdigit() and (entry / "cmdline").read_bytes() == f"sleep\0{seconds}\0".encode()
+    return found
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Wait for a condition that must come."""
+    deadline = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,12 +1,14 @@
 """Our own scaffold in real runs of Inspect: how turns go, what the model is told, and every way a sample can end."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inspect_ai.model import ModelOutput
-from scaffold_pieces import PRICE, SUBMIT, USAGE, Outputs, Worked, bash, turn, work
+from scaffold_pieces import PRICE, SUBMIT, USAGE, Outputs, Worked, bash, playing, turn, work
+from tenacity import RetryError
 
 from benchwright.bridge.native import attaching
 from benchwright.bridge.scaffolds.base import FUNCTION, ScaffoldSettings
@@ -68,7 +70,7 @@ def test_the_conversation_only_grows(folder: Path) -> None:
 
     loop(answer, folder)
     assert [len(request) for request in requests] == [1, 3, 5, 8]
-    assert all(after[: len(before)] == before for before, after in zip(requests, requests[1:], strict=False))
+    assert all(after[: len(before)] == before for before, after in itertools.pairwise(requests))
 
 
 def test_no_message_of_a_user_follows_a_tools(folder: Path) -> None:
@@ -200,7 +202,7 @@ def test_a_prompt_that_does_not_fit_ends_it(folder: Path) -> None:
         (AgentLimits(uncached_tokens=219), "220 uncached tokens were used, over the budget of 219"),
         (AgentLimits(cached_reads=13), "14 tokens read from the cache were used, over the budget of 13"),
         (AgentLimits(turns=2), "all of the 2 turns were used"),
-        (AgentLimits(cost=0.0003), "0.0004 USD were spent, over the budget of 0.0003 USD"),
+        (AgentLimits(cost=0.0003), "0.000414 USD were spent, over the budget of 0.0003 USD"),
     ],
 )
 def test_over_budget_the_turns_work_stands_and_nothing_more_is_asked(
@@ -243,16 +245,37 @@ def test_the_budget_that_a_turn_without_a_call_exceeds(folder: Path) -> None:
 
 def test_calls_that_failed_may_exceed_the_budget(folder: Path) -> None:
     """Tries that broke off are charged by estimate; when they go over, Inspect's next try is not made."""
+    sent = 0
 
-    async def answer(messages: list[Any], *rest: Any) -> ModelOutput:
+    def answer(messages: list[Any], *rest: Any) -> ModelOutput:
+        nonlocal sent
+        sent += 1
+        if sent > 1:
+            raise ConnectionError("gone")
+        return turn(bash("touch made"))
+
+    worked = loop(answer, folder, limits=AgentLimits(uncached_tokens=111), retries=3)
+    assert ending(worked)[0] is Ending.OUT_OF_BUDGET
+    assert "over the budget of 111" in ending(worked)[1]
+    assert worked.texts[-1].startswith("user: The budget is used up: ")
+    assert (sent, worked.account.turns, [path.name for path in folder.iterdir()]) == (2, 1, ["made"])
+
+
+def test_a_providers_error_passes_through(folder: Path) -> None:
+    """What stays after Inspect's retries is for the solver to judge; what was done and counted is there."""
+    sent = 0
+
+    def answer(messages: list[Any], *rest: Any) -> ModelOutput:
+        nonlocal sent
+        sent += 1
         if len(messages) > 1:
             raise ConnectionError("gone")
         return turn(bash("touch made"))
 
-    limits = AgentLimits(uncached_tokens=111)
-    with pytest.raises(ConnectionError):
-        loop(answer, folder, limits=limits)
-    assert [path.name for path in folder.iterdir()] == ["made"]
+    with pytest.raises(RetryError) as raised:
+        loop(answer, folder, retries=2)
+    assert isinstance(raised.value.__cause__, ConnectionError)
+    assert (sent, [path.name for path in folder.iterdir()]) == (4, ["made"])
 
 
 def test_the_tools_are_described(folder: Path) -> None:
@@ -302,8 +325,6 @@ def test_the_forms_of_the_tools_are_recorded(folder: Path) -> None:
     """A model without tools of its own gets functions; where its own are demanded, that is refused beforehand."""
     worked = loop([turn(SUBMIT)], folder)
     assert worked.account.facts == {}
-    from scaffold_pieces import playing
-
     ready = LOOP.ready(playing([]), ScaffoldSettings())
     assert ready.forms == dict.fromkeys(LOOP.tools, FUNCTION)
     assert (ready.shared, ready.limit_command) == ({}, False)

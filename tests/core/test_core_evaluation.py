@@ -50,10 +50,11 @@ def result(version: str = "1.0.0", provider: str = "openai", **changes: Any) -> 
         "limits": AgentLimits(),
         "native_tools": NativeTools.AUTO,
         "samples": 1,
+        "tools": (),
         **changes,
     }
     versions = HISTORY[: PLACES.get(version, 0) + 1]
-    fixes = fixes_for(provider, values["scaffold"], values.get("tools", ()), versions)
+    fixes = fixes_for(provider, values["scaffold"], values["tools"] or (), versions)
     return Evaluation(**{"version": version, "provider": provider, "fixes": fixes, **values})
 
 
@@ -153,6 +154,10 @@ def test_a_setting_that_made_no_difference_is_none() -> None:
     """Native tools by whatever a provider has are one setting; switched off where there are none changes nothing."""
     assert reasons(result(tools=("shell",)), result(provider="google")) == ()
     assert reasons(result(), result(native_tools=NativeTools.OFF)) == ()
+    unknown = "native tools are auto in A, off in B"
+    assert reasons(result(tools=None), result(native_tools=NativeTools.OFF, tools=None)) == (unknown,)
+    assert reasons(result(tools=None), result(native_tools=NativeTools.OFF)) == (unknown,)
+    assert reasons(result(tools=None), result(tools=("shell",))) == ()
 
 
 def test_an_unknown_version_is_not_comparable() -> None:
@@ -167,7 +172,7 @@ def test_an_evaluation_comes_back_from_a_manifest() -> None:
     one = result("1.1.0", "google", tools=("shell",), data_version="1.2", limits=AgentLimits(cost=2.5, turns=7))
     assert Evaluation.from_plain(one.to_plain()) == one
     short = {name: value for name, value in one.to_plain().items() if name not in ("tools", "data_version")}
-    assert Evaluation.from_plain(short) == dataclasses.replace(one, tools=(), data_version="")
+    assert Evaluation.from_plain(short) == dataclasses.replace(one, tools=None, data_version="")
     for foreign in ({"limits": None}, {"native_tools": "maybe"}, {"colour": "red"}, {"limits": {"colour": 1}}):
         with pytest.raises((TypeError, ValueError)):
             Evaluation.from_plain({**one.to_plain(), **foreign})

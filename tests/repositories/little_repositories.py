@@ -54,7 +54,7 @@ from benchwright.store.records import RecordStore
 
 PROGRAMS = (
     "bash", "git", "patch", "sed", "env", "date", "dirname", "basename", "readlink", "mktemp", "find", "xargs", "tee",
-    "cut", "comm", "ps", "tar",
+    "cut", "comm", "ps", "tar", "stat", "timeout", "ldd",
 )  # fmt: skip
 """Beside those of `sandbox_rootfs`."""
 DISTRIBUTIONS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")

@@ -22,6 +22,7 @@ PROGRAMS = (
 FOLDERS = ("usr/bin", "usr/lib", "usr/lib64", "etc", "tmp", "root", "testbed", "opt", "var/tmp", "proc", "dev", "sys")
 _LEFT_OUT = ("test", "tests", "idlelib", "ensurepip", "lib2to3", "turtledemo", "tkinter", "distutils", "pydoc_data")
 _LEFT_OUT_TOO = ("site-packages", "dist-packages", "config-*", "*.a", "*.opt-*.pyc", "__phello__")
+_LIBRARIES = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libm.so.6", "libz.so.1")
 _PYTHON = Path("opt/python")
 
 
@@ -35,12 +36,13 @@ def build(root: Path) -> None:
         (root / name).symlink_to(f"usr/{name}")
     (root / "tmp").chmod(0o1777)
     (root / "etc" / "passwd").write_text("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n")
+    (root / "etc" / "os-release").write_text('ID=debian\nVERSION_ID="12"\n')  # Inspect's tools ask for it
     (root / "etc" / "group").write_text("root:x:0:\ntty:x:5:\nnogroup:x:65534:\n")
     found = [shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin") for name in PROGRAMS]
     programs = [Path(path) for path in found if path is not None]
     for program in programs:
         shutil.copy2(program, root / "usr/bin" / program.name)
-    _copy_libraries([*programs, *_copy_python(root)], root)
+    _copy_libraries([*programs, *_copy_python(root), *_libraries_of_tools(root)], root)
     for folder, folders, files in os.walk(root):
         for name in (".", *folders, *files):
             os.chown(Path(folder, name), user_mapping().uid, user_mapping().gid, follow_symlinks=False)
@@ -72,6 +74,18 @@ def _copy_python(root: Path) -> list[Path]:
     for link in [path for path in library.rglob("*") if path.is_symlink()]:
         link.unlink()  # a distribution's own additions
     return [executable, *(library / "lib-dynload").glob("*.so")]
+
+
+def _libraries_of_tools(root: Path) -> list[Path]:
+    """What the program that Inspect puts into sandboxes was linked with; most of it is part of the C library by now."""
+    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout
+    found = [re.search(rf"{re.escape(name)} \(.*64.*=> (\S+)", listing) for name in _LIBRARIES]
+    libraries = [Path(match[1]) for match in found if match is not None]
+    for library in libraries:
+        target = root / "usr" / str(library).removeprefix("/usr").lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(library, target)
+    return libraries
 
 
 def _copy_libraries(binaries: list[Path], root: Path) -> None:

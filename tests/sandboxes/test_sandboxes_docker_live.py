@@ -163,8 +163,9 @@ def test_no_room_for_a_process(workspace: DockerLiveWorkspace) -> None:
 
 def test_an_argument_that_no_system_takes(workspace: DockerLiveWorkspace) -> None:
     """The command could not be started; no fault."""
-    done = workspace.start(["true", "x" * 200_000], limits=RunLimits(wall_seconds=60)).wait()
-    assert done.exit_status == 126 and b"longer than the kernel allows" in done.stderr
+    for words in (["x" * 200_000], ["x" * 100_000] * 40):
+        done = workspace.start(["true", *words], limits=RunLimits(wall_seconds=60)).wait()
+        assert done.exit_status == 126 and b"longer than the kernel allows" in done.stderr
     with pytest.raises(UsageError, match="NUL"):
         start(workspace, "\0")
 

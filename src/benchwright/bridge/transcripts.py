@@ -37,12 +37,11 @@ def _actions(messages: Sequence[ChatMessage], outputs: dict[str, str]) -> Iterat
 
 
 def _text(arguments: dict[str, object]) -> str:
-    """All that was given to a tool; what is no text is shown as JSON."""
-    return "\n".join(
-        value if isinstance(value, str) else json.dumps(value, default=str)
-        for value in arguments.values()
-        if value is not None
-    )
+    """All that was given to a tool: the command itself where there is nothing else, otherwise JSON."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if len(given) == 1 and isinstance(only := next(iter(given.values())), str):
+        return only
+    return json.dumps(given, default=str)
 
 
 def _ends(text: str) -> str:

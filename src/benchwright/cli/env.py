@@ -8,6 +8,7 @@ import click
 
 from benchwright.app import catalogue
 from benchwright.app.workspace import Workspace
+from benchwright.cli import env_settings
 from benchwright.cli.main import print_json
 from benchwright.cli.options import F, dataset_options, json_option, refuse_given, repository_options
 from benchwright.cli.patches import build_instances, check_layers, plan_instances, selection_of
@@ -47,6 +48,9 @@ def _selection(name: str, given: dict[str, Any]) -> "Selection | None":
 @click.group("env")
 def command() -> None:
     """Plan, build, check, list and remove environments that answers run in."""
+
+
+command.add_command(env_settings.command)
 
 
 @command.command("plan")

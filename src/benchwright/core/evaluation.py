@@ -92,8 +92,8 @@ class Evaluation:
     limits: AgentLimits
     """What a sample might use."""
     native_tools: NativeTools
-    tools: tuple[str, ...] = ()
-    """Tools that were offered in the provider's own form, by its names."""
+    tools: tuple[str, ...] | None = None
+    """Tools that were offered in the provider's own form, by its names; None when that is not recorded."""
     samples: int
     """For each problem."""
     fixes: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Evaluation:
             "provider": self.provider,
             "limits": self.limits.to_plain(),
             "native_tools": self.native_tools.value,
-            "tools": list(self.tools),
+            "tools": None if self.tools is None else list(self.tools),
             "samples": self.samples,
             "fixes": list(self.fixes),
         }
@@ -119,8 +119,8 @@ class Evaluation:
         values = dict(data)
         values["limits"] = AgentLimits(**values.get("limits", {}))
         values["native_tools"] = NativeTools(values.get("native_tools", ""))
-        for name in ("tools", "fixes"):
-            values[name] = tuple(values.get(name, ()))
+        values["tools"] = None if values.get("tools") is None else tuple(values["tools"])
+        values["fixes"] = tuple(values.get("fixes", ()))
         return cls(**values)
 
 
@@ -146,7 +146,7 @@ class _Pair:
         if budgets:
             yield f"the budgets differ ({budgets})"
         # The same setting stands for whatever a provider has; another one makes no difference where it has nothing.
-        if a.native_tools is not b.native_tools and a.tools != b.tools:
+        if a.native_tools is not b.native_tools and (a.tools is None or a.tools != b.tools):
             yield f"native tools are {_native(a)} in A, {_native(b)} in B"
         if a.samples != b.samples:
             yield f"the samples for each problem are {a.samples} in A, {b.samples} in B"
@@ -166,7 +166,7 @@ class _Pair:
     def _lacking(self, change: EvaluationChange) -> Iterator[str]:
         for name, side in self._sides():
             had = {one.id for version in self._up_to(side) for one in version.changes} | set(side.fixes)
-            if change.id not in had and _concerns(change, side.provider, side.scaffold, side.tools):
+            if change.id not in had and _concerns(change, side.provider, side.scaffold, side.tools or ()):
                 yield f"{name} is of evaluation {side.version}, without the change {change.id} ({change.text})"
 
     def _up_to(self, side: Evaluation) -> Sequence[EvaluationVersion]:

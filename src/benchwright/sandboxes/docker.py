@@ -5,6 +5,9 @@ command is seen from outside, by the container's control group or the engine's l
 outside too.  Files are written and read by the engine.  So nothing that decides rests on a program of the image, which
 the code under test may have replaced; only removing a file, or clearing the way for one, uses the image's ``sh`` and
 ``rm``, and every command starts through its ``sh``.
+
+A live workspace is the same, but that its commands run side by side and leave running what they like; see
+`benchwright.sandboxes.containers.wrapping` for how the end of one is told from that of the others.
 """
 
 import threading

@@ -1,13 +1,14 @@
 """The ``namespace`` sandbox: layers under an overlay, in Linux namespaces of their own, without a container engine."""
 
 import contextlib
+import functools
 import json
 import os
 import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -60,7 +61,7 @@ class NamespaceSandbox:
         """
         mapping = user_mapping()
         shared = _checked(image, shared, mapping)
-        group, upper = self._places(keep, mapping)
+        group, upper = _places(self._groups.make, keep, mapping)
         workspace = NamespaceWorkspace(image, limits, group, upper)
         try:
             workspace.start(_config(image, limits, shared, network, mapping, group, upper))
@@ -75,7 +76,7 @@ class NamespaceSandbox:
         """A fresh live workspace; see `benchwright.sandboxes.base.LiveSandbox.open_live`."""
         mapping = user_mapping()
         shared = _checked(image, shared, mapping)
-        group, upper = self._places(None, mapping, fair=True)
+        group, upper = _places(functools.partial(self._groups.make, fair=True), None, mapping)
         workspace = NamespaceLiveWorkspace(image, limits, group, upper.close)
         try:
             workspace.open({**_config(image, limits, shared, False, mapping, group, upper), "live": True})
@@ -83,17 +84,6 @@ class NamespaceSandbox:
             workspace.close()
             raise
         return workspace
-
-    def _places(
-        self, keep: Path | None, mapping: UserMapping, *, fair: bool = False
-    ) -> tuple[WorkspaceGroup, "_Upper"]:
-        """New control groups, and where is written."""
-        upper = _Upper(keep, mapping)
-        try:
-            return self._groups.make(fair=fair), upper
-        except OSError as error:
-            upper.close()
-            raise SandboxFault(f"no control group could be made: {error}") from error
 
 
 class NamespaceWorkspace:
@@ -275,6 +265,18 @@ class _Upper:
         for folder in (self.work, self._temporary):
             if folder is not None and folder.exists():
                 shutil.rmtree(folder, onerror=_retry_with_rights)
+
+
+def _places(
+    make_group: Callable[[], WorkspaceGroup], keep: Path | None, mapping: UserMapping
+) -> tuple[WorkspaceGroup, _Upper]:
+    """New control groups, and where a workspace writes."""
+    upper = _Upper(keep, mapping)
+    try:
+        return make_group(), upper
+    except OSError as error:
+        upper.close()
+        raise SandboxFault(f"no control group could be made: {error}") from error
 
 
 def _retry_with_rights(call: Any, path: str, _: Any) -> None:

@@ -26,7 +26,7 @@ class AgentCall:
     problem_id: str
     sample: int
     try_number: int
-    """Which try of the sample asked, from 1."""
+    """Which try of the sample asked, from 1; 0 for a call that belongs to no sample."""
     charge: LedgerEntry
     """What the call counts for in the run's account."""
     error: str = ""

@@ -36,7 +36,7 @@ def archive(path, left_out=b".git"):
         yield _END
         return
     try:
-        if os.fstat(top).st_dev not in files.made_up():
+        if files.is_of_workspace(top):
             links = {}
             for entry in walk.entries(top):
                 if entry.path == left_out:

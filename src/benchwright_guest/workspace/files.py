@@ -73,7 +73,7 @@ def get(path, target, most):
         return None  # also a socket, a device of nobody, a loop of links
     try:
         status = os.fstat(source)
-        if not stat.S_ISREG(status.st_mode) or status.st_dev in made_up():
+        if not stat.S_ISREG(status.st_mode) or not is_of_workspace(source):
             return None
         if status.st_size <= most:
             _copy(source, target)
@@ -94,7 +94,21 @@ def stamp(path):
     return "%d:%d:%d:%d" % (status.st_mode, status.st_ino, status.st_ctime_ns, status.st_size)
 
 
-def made_up():
+def is_of_workspace(descriptor):
+    """Whether what is open is a file or folder of the workspace: not made up by the kernel, and there by its name.
+
+    A link into /proc may lead to what process 1 has open, of which some is the host's.
+    """
+    status = os.fstat(descriptor)
+    if status.st_dev in _made_up():
+        return False
+    try:
+        return os.path.samestat(status, os.lstat(os.readlink("/proc/self/fd/%d" % descriptor)))
+    except OSError:
+        return False
+
+
+def _made_up():
     """Numbers of the kernel's own file systems: reading there may fail or never end."""
     return [os.stat(path).st_dev for path in ("/proc", "/sys", "/sys/devices/system") if os.path.isdir(path)]
 

@@ -85,8 +85,6 @@ class Server:
             if os.getpid() == 1:
                 os.pwrite(self._order, self._usual_order, 0)
         if pid == 0:
-            ours.close()
-            self._control.close()
             live_command.become(theirs, self._config, self._groups)
         theirs.close()
         self._spare, self._link = pid, ours

@@ -5,6 +5,7 @@ It stays closed to them until it is the command: its memory and descriptors unti
 
 import json
 import os
+import resource
 
 from . import command, wire
 
@@ -25,6 +26,7 @@ def become(link, config, groups):
     """
     status = command.NOT_STARTED
     try:
+        _close_all_but([0, 1, 2, link.fileno(), *groups])
         for descriptor in groups:
             os.write(descriptor, b"0")
         os.setsid()
@@ -34,6 +36,7 @@ def become(link, config, groups):
         body, output, errors, source = descriptors
         for number, descriptor in enumerate((source, output, errors)):
             os.dup2(descriptor, number)
+        os.lseek(body, 0, os.SEEK_SET)  # another process may have read it, and been killed
         with open(body, "rb") as file:
             request = json.loads(file.read().decode())
         command.reset_signals()
@@ -49,6 +52,13 @@ def become(link, config, groups):
     except BaseException as error:
         command.say(error)
     os._exit(status)
+
+
+def _close_all_but(kept):
+    """Close what process 1 has open, above all the ends of pipes whose other ends wait for that."""
+    kept = [*sorted(kept), resource.getrlimit(resource.RLIMIT_NOFILE)[0]]
+    for index, descriptor in enumerate(kept[:-1]):
+        os.closerange(descriptor + 1, kept[index + 1])
 
 
 def _change_user(link, name, mapped):

@@ -5,7 +5,10 @@ import time
 
 _PAUSE_SECONDS = 0.05
 _STEP_SECONDS = 0.005
-_SHARE = 4  # of what a look at all processes takes, it pauses so many times before the next
+_SHARE = 2  # of what a look at all processes takes, the pause after it is at least so much
+_LONGEST_PAUSE_SECONDS = 0.5
+_RECHECK_SECONDS = 0.002
+_DYING_SECONDS = 0.5
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -43,40 +46,48 @@ class Watcher:
         self._limit = limit
         self._kill = kill
         self._is_alive = is_alive
-        self._look = None
-        self._began = 0.0
+        self._look = self._looks()
         self.next = time.monotonic()
         """When there is something to do next."""
 
     def work(self):
         """Go on for a short time."""
-        now = time.monotonic()
-        if self._look is None:
-            self._look, self._began = self._one_look(), now
-        for _ in self._look:
-            if time.monotonic() > now + _STEP_SECONDS:
+        end = time.monotonic() + _STEP_SECONDS
+        for pause in self._look:
+            now = time.monotonic()
+            self.next = now + pause
+            if pause or now > end:
                 return
-        self._look = None
-        end = time.monotonic()
-        self.next = end + max(_PAUSE_SECONDS, _SHARE * (end - self._began))
 
-    def _one_look(self):
-        pids, total = others(), 0
-        for pid in pids:
-            total += _resident(pid)
-            yield
-        if total <= self._limit:
-            return
+    def _looks(self):
+        """Seconds until there is something to do again."""
+        while True:
+            began = time.monotonic()
+            pids, total = others(), 0
+            for pid in pids:
+                total += _resident(pid)
+                yield 0.0
+            if total > self._limit:
+                yield from self._divide(pids)
+            took = time.monotonic() - began
+            yield min(max(_PAUSE_SECONDS, _SHARE * took), _LONGEST_PAUSE_SECONDS)
+
+    def _divide(self, pids):
         sizes = {}
         for pid in pids:
             sizes[pid] = proportional(pid)
-            yield
-        if sum(sizes.values()) > self._limit:
-            victim = int(max(sizes, key=sizes.get))
-            self._kill(victim)
-            end = time.monotonic() + 1.0
-            while self._is_alive(victim) and time.monotonic() < end:
-                yield  # what it used is not free yet, and no other shall be killed for it
+            yield 0.0
+        total = sum(sizes.values())
+        victims = []
+        for pid in sorted(sizes, key=sizes.get, reverse=True):
+            if total <= self._limit:
+                break
+            total -= sizes[pid]
+            victims.append(int(pid))
+            self._kill(int(pid))
+        end = time.monotonic() + _DYING_SECONDS
+        while any(self._is_alive(pid) for pid in victims) and time.monotonic() < end:
+            yield _RECHECK_SECONDS  # what they used is not free yet, and no other shall be killed for it
 
 
 def _resident(pid):

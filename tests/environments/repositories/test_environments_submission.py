@@ -1,9 +1,11 @@
 """The patch of what an agent leaves: applied as grading does, it gives the agent's tree, whatever the agent did."""
 
+import os
 import subprocess
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -113,7 +115,7 @@ def pairs(draw: st.DrawFn) -> tuple[Tree, Tree]:
     return begin, {path: one for path, one in end.items() if one[0] != LINK or path not in folders}
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(pairs())
 def test_the_patch_gives_the_end_tree(trees: tuple[Tree, Tree]) -> None:
     """Byte for byte and mode for mode: texts, binary files, links, odd names, files in place of folders."""
@@ -395,6 +397,22 @@ def test_patterns_that_take_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyP
     kept = submission._without_ignored([change], begin.base, (read_end, packed(end)), again, left)
     assert kept == [change]
     assert list(left.reasons) == [".gitignore"]
+
+
+def test_lines_that_take_too_long_to_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such files are submitted as binary ones, which takes no comparing."""
+    git = submission._Repository._git
+
+    def slow(self: submission._Repository, *arguments: str, attributes: str = os.devnull, **more: Any) -> bytes:
+        if arguments[0] == "diff-tree" and attributes == os.devnull:
+            raise subprocess.TimeoutExpired("git", 1)
+        return git(self, *arguments, attributes=attributes, **more)
+
+    monkeypatch.setattr(submission._Repository, "_git", slow)
+    begin = start(tmp_path, tree(a="1\n"))
+    result = submitted(begin, tree(a="2\n"))
+    assert "GIT binary patch" in result.patch
+    assert applied(begin, result.patch) == tree(a="2\n")
 
 
 def test_a_link_in_the_archive_is_never_followed(tmp_path: Path) -> None:

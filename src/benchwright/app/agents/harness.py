@@ -116,6 +116,7 @@ class RunHarness:
             runner_files=runner_files(patch, graded=graded_files(problem), reference=problem.reference_patch),
             written=written,
             work=WORK,
+            told=problem.issue,
         )
 
     def fixes(self) -> tuple[str, ...]:

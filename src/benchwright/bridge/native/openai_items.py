@@ -105,10 +105,11 @@ def _item(item: Any, calls: Mapping[str, Mapping[str, Any]], failed: Collection[
     if call["type"] == "apply_patch_call":
         status = "failed" if item["call_id"] in failed else "completed"
         return {"type": "apply_patch_call_output", "call_id": item["call_id"], "status": status, "output": text}
+    outcome = outcome_of(_own_words(item["output"]), failed=item["call_id"] in failed)
     answer: dict[str, Any] = {
         "type": "shell_call_output",
         "call_id": item["call_id"],
-        "output": [{"stdout": text, "stderr": "", "outcome": outcome_of(text, failed=item["call_id"] in failed)}],
+        "output": [{"stdout": text, "stderr": "", "outcome": outcome}],
     }
     limit = call["action"].get("max_output_length")
     return answer if limit is None else {**answer, "max_output_length": limit}
@@ -124,6 +125,11 @@ def outcome_of(text: str, *, failed: bool) -> dict[str, Any]:
         return {"type": "timeout"}
     code = _EXIT_CODE.fullmatch(last)
     return {"type": "exit", "exit_code": int(code[1]) if code else int(failed)}
+
+
+def _own_words(output: Any) -> str:
+    """What the tool itself said: the first part, for what is left of the budget may follow."""
+    return _text(output if isinstance(output, str) else output[:1])
 
 
 def _text(output: Any) -> str:

@@ -160,7 +160,8 @@ class WorkspaceEnvironment(SandboxEnvironment):
         user: str | None = None,
     ) -> LiveResult:
         """Run a command; raises Inspect's errors for a user and a sandbox that are not there."""
-        limits = RunLimits(wall_seconds=seconds or _NO_TIMEOUT_SECONDS, output_bytes=output_bytes)
+        wall_seconds = _NO_TIMEOUT_SECONDS if seconds is None else seconds
+        limits = RunLimits(wall_seconds=wall_seconds, output_bytes=output_bytes)
         start = functools.partial(
             self._workspace.start,
             command,

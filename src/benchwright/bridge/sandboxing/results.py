@@ -21,7 +21,7 @@ def exec_result(command: Sequence[str], done: LiveResult, seconds: float | None)
     """
     stdout, stderr = (stream.decode("utf-8", "replace") for stream in (done.stdout, done.stderr))
     if done.timed_out:
-        late = TimeoutError(f"Command timed out after {seconds:g} seconds" if seconds else "Command timed out")
+        late = TimeoutError("Command timed out" if seconds is None else f"Command timed out after {seconds:g} seconds")
         late.truncated_output = stdout + stderr  # type: ignore[attr-defined]
         raise late
     if max(done.stdout_total_bytes, done.stderr_total_bytes) > SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE:

@@ -91,12 +91,11 @@ class Shell:
         self._start = start
         self._output_bytes = output_bytes
         self._state = STATE + secrets.token_hex(4)
-        self._first = True
         self._calls = 0
 
     async def run(self, command: str, *, seconds: int) -> str:
         """Run a command; gives its output as a model is shown it.  Raises `SandboxFault`."""
-        variables = variables_of(command, state=self._state, start=self._start, first=self._first)
+        variables = variables_of(command, state=self._state, start=self._start, first=self._calls == 0)
         ours = live(self._environment)
         self._calls += 1
         if ours is not None:
@@ -104,8 +103,6 @@ class Shell:
         else:
             file = f"{self._state}.out{self._calls}"
             done = await run_foreign(self._environment, variables, seconds, file=file, output_bytes=self._output_bytes)
-        if done.status is not None and done.status >= 0:
-            self._first = False  # one that was killed, even the first, may have left no state
         return self._shown(done, seconds)
 
     async def _run_live(self, ours: LiveEnvironment, variables: Mapping[str, str], seconds: int) -> Done:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchwright.bridge.scaffolds.base import SHARED
-from benchwright.bridge.scaffolds.programs import Program
+from benchwright.bridge.scaffolds.programs import Program, kept_in
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.environments import commands
 from benchwright.environments.interpreters import Interpreter, find_interpreter, search_places
@@ -21,7 +21,7 @@ from benchwright.environments.interpreters import Interpreter, find_interpreter,
 NAME = "mini-swe-agent"
 PINNED = "2.2.3"
 """The version that inspect_swe is written for."""
-PACKAGES_UNTIL = "2026-11-01"
+PACKAGES_UNTIL = "2026-03-15"
 """Its requirements are taken as they were on that day."""
 _PYTHONS = ">=3.11,<3.14"
 _ENTRY = "bin/mini"
@@ -57,9 +57,9 @@ def mini_program(given: Path | None, version: str | None, environ: Mapping[str, 
     """
     if given is not None:
         if not (given / _ENTRY).is_file():
-            raise UsageError(f"{given} holds no {_ENTRY}; expected a folder such as {home}/programs/{NAME}-{PINNED}.")
+            raise UsageError(f"{given} holds no {_ENTRY}; expected a folder such as {kept_in(home, NAME, PINNED)}.")
         return _program(given.absolute(), "given")
-    folder = home / "programs" / f"{NAME}-{version or PINNED}"
+    folder = kept_in(home, NAME, version or PINNED)
     if not folder.exists():
         _build(folder, version or PINNED, environ)
     return _program(folder, "pinned")
@@ -82,6 +82,7 @@ def _build(folder: Path, version: str, environ: Mapping[str, str]) -> None:
             draft = Path(name) / "draft"
             _copy_python(interpreter, draft / "python")
             _install(places.uv, interpreter, draft / "site", version, environ)
+            _compile(interpreter, draft)
             loader = _copy_libraries(draft)
             launcher = draft / _ENTRY
             launcher.parent.mkdir()
@@ -108,6 +109,17 @@ def _install(uv: Path, interpreter: Interpreter, target: Path, version: str, env
         [uv, "pip", "install", "--python", interpreter.executable, "--target", target, *options, f"{NAME}=={version}"],
         what=f"install {NAME}",
         environ=environ,
+    )
+
+
+def _compile(interpreter: Interpreter, draft: Path) -> None:
+    """Compile everything once: inside it is read-only, and compiling takes 10 s of every sample."""
+    options: list[str | Path] = ["-q", "-j", "0", "--invalidation-mode", "unchecked-hash", "-s", draft]
+    # Some packages bring templates that are no Python; they are named on the error's stream, and the status is 1.
+    subprocess.run(
+        [interpreter.executable, "-I", "-m", "compileall", *options, draft / "python", draft / "site"],
+        capture_output=True,
+        check=False,
     )
 
 

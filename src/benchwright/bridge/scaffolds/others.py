@@ -11,7 +11,7 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -48,6 +48,8 @@ class OtherScaffold:
     make: Callable[[str, str | None], Agent]
     """Makes inspect_swe's agent; given the `PATH` that the program is to have, and the model it is to take itself to
     be talking to, if that is not the model's name."""
+    libraries: tuple[str, ...] = ("inspect_swe", "openai")
+    """What it needs on our side: inspect_swe, and what reads the requests of the program."""
     before: Callable[[Program], None] = lambda program: None
     """What is done once, before a run."""
 
@@ -62,13 +64,16 @@ class OtherScaffold:
         Raises `UsageError` as well for what `find_program` raises it for, and `MachineError` when the program cannot
         be fetched.
         """
-        version = _inspect_swe_version(self.name)
+        strange = sorted(set(settings.options) - {IDENTITY})
+        if strange:
+            raise UsageError(f"The scaffold {self.name} has no option {strange[0]!r}; it knows {IDENTITY!r} only.")
+        versions = _versions(self.name, self.libraries)
         program = self.find(settings.program, settings.version)
         self.before(program)
         watch_calls(model)
         return ReadyScaffold(
             facts={
-                "inspect_swe": version,
+                "inspect_swe": versions["inspect_swe"],
                 "program": f"{self.name} {program.version}".strip(),
                 "program_origin": program.origin,
             },
@@ -107,16 +112,17 @@ class OtherScaffold:
         if not done.success or len(words) != 2:
             said = (done.stderr or done.stdout).strip()
             raise SandboxFault(f"{self.command} does not start in the sandbox: {said}")
-        account.facts["program"] = words[0]
+        account.facts["program_says"] = words[0]
         return ":".join([*(f"{folder}/{place}" for place in program.path), words[1]])
 
 
-def _inspect_swe_version(name: str) -> str:
+def _versions(name: str, libraries: Iterable[str]) -> dict[str, str]:
+    """The versions of what a scaffold needs on our side; raises `UsageError` when something is not installed."""
     try:
-        return metadata.version("inspect_swe")
+        return {library: metadata.version(library) for library in libraries}
     except metadata.PackageNotFoundError as error:
         raise UsageError(
-            f"The scaffold {name} needs inspect_swe, which is not installed; install it with "
+            f"The scaffold {name} needs {error.name}, which is not installed; install it with "
             "`pip install 'benchwright[scaffolds]'`."
         ) from error
 
@@ -228,7 +234,11 @@ def _mini_swe_agent(path: str, identity: str | None) -> Agent:
 
 
 CLAUDE_CODE = OtherScaffold(
-    name="claude-code", command="claude", find=functools.partial(_of_npm, "claude-code"), make=_claude_code
+    name="claude-code",
+    command="claude",
+    find=functools.partial(_of_npm, "claude-code"),
+    make=_claude_code,
+    libraries=("inspect_swe", "anthropic"),
 )
 CODEX = OtherScaffold(
     name="codex", command="codex", find=functools.partial(_of_npm, "codex"), make=_codex, before=_keep_catalog

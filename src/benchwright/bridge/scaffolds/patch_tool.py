@@ -46,7 +46,8 @@ def patch_tool(environment: SandboxEnvironment, *, root: str = WORK) -> ToolDef:
         except V4AError as error:
             raise ToolError(str(error)) from error
         await files.carry_out(changes)
-        return "Done:\n" + "\n".join(_said(change, files) for change in changes)
+        moved = {change.moved_from for change in changes}
+        return "Done:\n" + "\n".join(_said(change, files) for change in changes if change.path not in moved)
 
     return ToolDef(
         apply_patch,
@@ -89,6 +90,7 @@ class _Files:
         self._root = root
         self.known: dict[str, bytes | None] = {}
         """What was read, before anything was changed; None where no regular file is."""
+        self._folders: set[str] = set()
 
     async def changes_of(self, patch: V4APatch) -> tuple[FileChange, ...]:
         """What the patch makes of the files; raises `V4AError`, and `ToolError` for a file that cannot be read."""
@@ -100,6 +102,9 @@ class _Files:
 
     async def carry_out(self, changes: Sequence[FileChange]) -> None:
         """Change the files; raises `ToolError` when that fails, and then they are as they were."""
+        for change in changes:
+            if change.path in self._folders:
+                raise ToolError(f"{change.path} is a folder. No file was changed.")
         going = [change.path for change in changes if change.content is None]
         old = {path: _Old(self.known[path] or b"", await self._mode(path)) for path in going}
         written: list[str] = []
@@ -149,8 +154,11 @@ class _Files:
             raise ToolError(f"{path} cannot be read ({error}). No file was changed.") from error
         except TimeoutError:
             raise
+        except IsADirectoryError:
+            self._folders.add(path)
+            return None
         except OSError:
-            return None  # none is there, or a folder, or no regular file
+            return None  # none is there, or no regular file
 
     async def _mode(self, path: str) -> str:
         return (await self._run("stat", "-L", "-c", "%a", "--", self._absolute(path))).strip()

@@ -19,6 +19,7 @@ from benchwright.bridge.scaffolds.program_downloads import fetched
 from benchwright.core.errors import UsageError
 
 _TABLE = "programs.toml"
+_DESCRIPTION = "package.json"
 _ELF = b"\x7fELF"
 _SHORT_SECONDS = 60
 """For a command that reads a few files and says one line."""
@@ -87,10 +88,15 @@ def find_program(
     """
     if given is not None:
         return _of_version(source, _given(source, given), version)
-    found = _installed(source, environ)
+    found = installed_program(source, environ)
     if found is not None and version in (None, found.version):
         return found
     return _pinned(source, version or source.pinned, home)
+
+
+def kept_in(home: Path, name: str, version: str) -> Path:
+    """Where a version of a scaffold's program that was fetched or built is kept."""
+    return home / "programs" / f"{name}-{version}"
 
 
 def _given(source: ProgramSource, given: Path) -> Program:
@@ -117,7 +123,8 @@ def _of_version(source: ProgramSource, found: Program, version: str | None) -> P
     return found
 
 
-def _installed(source: ProgramSource, environ: Mapping[str, str]) -> Program | None:
+def installed_program(source: ProgramSource, environ: Mapping[str, str]) -> Program | None:
+    """The program that `PATH` names or that npm has installed globally, or None."""
     command = shutil.which(source.command, path=environ.get("PATH"))
     if command is not None:
         found = _at(source, Path(command), "installed")
@@ -144,29 +151,29 @@ def _npm_modules(environ: Mapping[str, str]) -> Path | None:
 def _at(source: ProgramSource, command: Path, origin: str) -> Program | None:
     """The native program that a file is, or that the npm package around it starts."""
     real = command.resolve()
+    if _is_native(real):
+        for folder in real.parents:
+            if folder / source.entry == real and (folder / _DESCRIPTION).is_file():
+                return _in_package(source, folder, origin)
+        return Program(folder=real.parent, entry=real.name, version=_version_said(real), origin=origin)
     for folder in real.parents:
         found = _native_below(source, folder, origin)
-        if found is not None:
+        if found is not None or folder.name == "node_modules":
             return found
-        if folder.name == "node_modules":
-            break
-    if not _is_native(real):
-        return None
-    return Program(folder=real.parent, entry=real.name, version=_version_said(real), origin=origin)
+    return None
 
 
 def _native_below(source: ProgramSource, folder: Path, origin: str) -> Program | None:
     """The native package that a folder is, or that is installed in one of the usual places in it."""
     for package in _places(source, folder):
         if _is_native(package / source.entry):
-            return Program(
-                folder=package.resolve(),
-                entry=source.entry,
-                path=source.path,
-                version=_version_of(source, package),
-                origin=origin,
-            )
+            return _in_package(source, package.resolve(), origin)
     return None
+
+
+def _in_package(source: ProgramSource, package: Path, origin: str) -> Program:
+    version = _version_of(source, package)
+    return Program(folder=package, entry=source.entry, path=source.path, version=version, origin=origin)
 
 
 def _places(source: ProgramSource, folder: Path) -> Iterator[Path]:
@@ -187,7 +194,7 @@ def _is_native(path: Path) -> bool:
 def _version_of(source: ProgramSource, package: Path) -> str:
     """The version in a package's description, without the machine that some put behind it, else as the program says."""
     try:
-        version = json.loads((package / "package.json").read_text("utf-8"))["version"]
+        version = json.loads((package / _DESCRIPTION).read_text("utf-8"))["version"]
     except (OSError, ValueError, LookupError, TypeError):
         return _version_said(package / source.entry)
     return str(version).partition("-linux-")[0]
@@ -217,6 +224,6 @@ def _pinned(source: ProgramSource, version: str, home: Path) -> Program:
             f"{source.command} {version} is neither installed nor one of the pinned versions ({known}); install it "
             f"with `npm install -g {source.package}@{version}`."
         )
-    folder = home / "programs" / f"{source.name}-{version}"
+    folder = kept_in(home, source.name, version)
     fetched(source.pack.format(version=version), source.integrity[version], folder)
     return Program(folder=folder, entry=source.entry, path=source.path, version=version, origin="pinned")

@@ -91,6 +91,8 @@ if ((__bw_number < 0)); then
     cd -- "$__bw_start" 2>/dev/null || cd /
     [[ $__bw_first ]] || printf '[The saved state of the shell was lost; it began anew in %s.]\n' "$PWD"
     shopt -s expand_aliases # as in a shell that a person types into
+    __bw_save 2>/dev/null   # for a first call that does not come to its end
+    unset -v __bw_saved
 else
     __bw_folder=${__bw_entries[3]%$'\n'}
     cd -- "$__bw_folder" 2>/dev/null || cd -- "$__bw_start" 2>/dev/null || cd /

@@ -38,8 +38,22 @@ _ENDINGS = {
 class Watch:
     """One sample's; made in the task that runs its agent."""
 
-    def __init__(self, account: Account, *, last_turn_seconds: float = LAST_TURN_SECONDS) -> None:
+    def __init__(
+        self,
+        account: Account,
+        *,
+        tell: Callable[[Account], Awaitable[None]] = limit_command.tell,
+        last_turn_seconds: float = LAST_TURN_SECONDS,
+    ) -> None:
+        """Make a watch.
+
+        Args:
+            account: The sample's.
+            tell: Lets the agent know what is left; called after every reply.
+            last_turn_seconds: See `LAST_TURN_SECONDS`.
+        """
         self._account = account
+        self._tell = tell
         self._last_turn_seconds = last_turn_seconds
         self._scope = anyio.CancelScope()
         self._state: AgentState | None = None
@@ -66,14 +80,18 @@ class Watch:
             raise self._failure
         if self._scope.cancelled_caught:
             self._account.end(Ending.OUT_OF_BUDGET, self._account.over or "")
-        self._account.end(*_ENDINGS.get(state.output.stop_reason, (Ending.SUBMITTED, "")))
+        elif self._last_reply is None:
+            raise RuntimeError("the scaffold's program ended without having asked the model")
+        else:
+            self._account.end(*_ENDINGS.get(_stop_reason(state.output), (Ending.SUBMITTED, "")))
         return state
 
     def _crashed(self, error: RuntimeError) -> None:
         """Tell the account why the program ended with an error, or raise it when there has been no reply yet."""
         if self._last_reply is None:
             raise error
-        self._account.end(*_ENDINGS.get(self._last_reply.stop_reason, (Ending.CRASHED, last_words(str(error)))))
+        crashed = (Ending.CRASHED, last_words(str(error)))
+        self._account.end(*_ENDINGS.get(_stop_reason(self._last_reply), crashed))
 
     async def call(self, messages: list[ChatMessage], send: Callable[[], Awaitable[ModelOutput]]) -> ModelOutput:
         """Make a call of the model, if it may be made."""
@@ -87,7 +105,7 @@ class Watch:
             self._scope.cancel()
             raise
         self._last_reply = output
-        await limit_command.tell(self._account)
+        await self._tell(self._account)
         return output
 
     async def _stop(self, messages: list[ChatMessage]) -> None:
@@ -105,6 +123,10 @@ class Watch:
             return False
         answered = {message.tool_call_id for message in messages if isinstance(message, ChatMessageTool)}
         return any(call.id not in answered for call in self._state.output.message.tool_calls or ())
+
+
+def _stop_reason(output: ModelOutput) -> str:
+    return "unknown" if output.empty else output.stop_reason
 
 
 def last_words(text: str) -> str:

@@ -57,8 +57,10 @@ class LiveContainer:
             if self._closed:
                 return
             self._closed = True
-        self._keeper.close()
-        answer = self.engine.call("rm", "-f", "-v", self.name)
+        try:
+            answer = self.engine.call("rm", "-f", "-v", self.name)
+        finally:
+            self._keeper.close()
         if answer.status != 0 and "no such container" not in answer.errors.lower():
             raise SandboxFault(
                 f"a container is left over ({answer.complaint}); remove it with: {self.engine.client} rm -f {self.name}"

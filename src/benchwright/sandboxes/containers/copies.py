@@ -55,29 +55,31 @@ class ContainerFiles:
         Raises `NotHandedOutError` when there is no such folder, and `SandboxFault` when the archive breaks off.
         """
         folder = posixpath.normpath(path).rstrip("/")
-        with (
-            self._archive(f"{self._name}:{folder}/.", whole=True) as archive,
-            tarfile.open(fileobj=into, mode="w|", format=tarfile.PAX_FORMAT) as written,
-        ):
+        with tarfile.open(fileobj=into, mode="w|", format=tarfile.PAX_FORMAT) as written:
+            # Hard links may be of files that are left out: each comes out whole when asked for by its own name.  But
+            # afterwards, for an engine hands out one archive of a container at a time.
+            for name in self._pass_on(folder, written):
+                with contextlib.suppress(NotHandedOutError), self._archive(f"{self._name}:{folder}/{name}") as single:
+                    whole = single.next()
+                    if whole is not None:
+                        _add(name, single, whole, written)
+
+    def _pass_on(self, folder: str, written: tarfile.TarFile) -> list[str]:
+        """Write everything below a folder but the hard links, whose names are returned."""
+        links = []
+        with self._archive(f"{self._name}:{folder}/.", whole=True) as archive:
             try:
                 for member in archive:
-                    self._pass_on(folder, archive, member, written)
+                    name = posixpath.normpath(member.name)
+                    if name in (".", "/") or name.split("/")[0] == ".git":
+                        continue
+                    if member.islnk():
+                        links.append(name)
+                    else:
+                        _add(name, archive, member, written)
             except tarfile.ReadError as error:
-                raise SandboxFault(f"the container engine broke off in the middle of {path}: {error}") from error
-
-    def _pass_on(
-        self, folder: str, archive: tarfile.TarFile, member: tarfile.TarInfo, written: tarfile.TarFile
-    ) -> None:
-        name = posixpath.normpath(member.name)
-        if name in (".", "/") or name.split("/")[0] == ".git":
-            return
-        if member.islnk():  # of a file that may have been left out: it comes out whole when asked for by its own name
-            with contextlib.suppress(NotHandedOutError), self._archive(f"{self._name}:{folder}/{name}") as single:
-                whole = single.next()
-                if whole is not None:
-                    _add(name, single, whole, written)
-            return
-        _add(name, archive, member, written)
+                raise SandboxFault(f"the container engine broke off in the middle of {folder}: {error}") from error
+        return links
 
     @contextlib.contextmanager
     def _archive(self, *source: str, whole: bool = False) -> Iterator[tarfile.TarFile]:

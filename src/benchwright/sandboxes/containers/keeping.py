@@ -42,6 +42,7 @@ class Keeper:
             self._closed = True
             os.write(self._waken, b"x")
         self._thread.join()
+        os.close(self._wake)
         os.close(self._waken)
 
     def _run(self) -> None:
@@ -55,6 +56,7 @@ class Keeper:
                 if self._every is not None and time.monotonic() >= next_look:
                     self._look()
                     next_look = time.monotonic() + self._every
+            selector.unregister(self._wake)
             for descriptor in [*(key.fd for key in selector.get_map().values()), *self._new]:
                 os.close(descriptor)
 

@@ -1,12 +1,13 @@
 """A container as a live workspace: commands side by side, each with a shell around it, and what they leave goes on."""
 
+import errno
 import tarfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from benchwright.core.errors import SandboxFault, UsageError
+from benchwright.core.errors import IsolationRefusedError, SandboxFault, UsageError
 from benchwright.sandboxes.base import LiveProcess, LiveResult, RunLimits
 from benchwright.sandboxes.containers.caring import LiveContainer
 from benchwright.sandboxes.containers.commands import LiveCommand
@@ -15,7 +16,6 @@ from benchwright.sandboxes.containers.files import absolute
 from benchwright.sandboxes.containers.workspace import variables
 from benchwright.sandboxes.containers.wrapping import new_token, wrapped
 
-_ARGUMENT_BYTES = 128 * 1024  # of one argument, its end included: MAX_ARG_STRLEN of Linux
 _TREE_TRIES = 3  # an archive breaks off when a file gets shorter while it is read
 _NO_FOLDER = ("could not find the file", "could not be found", "no such file", "not a directory", "does not exist")
 
@@ -75,9 +75,12 @@ class DockerLiveWorkspace:
         arguments += [*variables({**(environ or {}), **whole.environ}), self._container.name, *whole.command]
         if not command or any("\0" in text for text in arguments):
             raise UsageError("A command needs a program, and no NUL character in it, its variables or its folder.")
-        if any(len(text.encode(errors="surrogateescape")) >= _ARGUMENT_BYTES for text in arguments):
-            return _Refused(merged=merged)
-        client = self._container.engine.start(arguments, stdin=stdin)
+        try:
+            client = self._container.engine.start(arguments, stdin=stdin)
+        except IsolationRefusedError as error:
+            if isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.E2BIG:
+                return _TooLong(merged=merged)  # for the client, as it would be inside
+            raise
         started = LiveCommand(client, token, limits, merged=merged, care=self._container)
         started.wait_until_begun()
         return started
@@ -147,19 +150,20 @@ class DockerLiveWorkspace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Refused:
-    """A command that the kernel would not start."""
+class _TooLong:
+    """A command that no kernel starts."""
 
     merged: bool
 
     def wait(self) -> LiveResult:
-        note = b"benchwright: an argument or variable is longer than the kernel allows (128 KiB)\n"
+        note = b"benchwright: the arguments and variables are longer than the kernel allows (128 KiB each)\n"
+        stdout, stderr = (note, b"") if self.merged else (b"", note)
         return LiveResult(
             exit_status=126,
-            stdout=note if self.merged else b"",
-            stderr=b"" if self.merged else note,
-            stdout_total_bytes=len(note) if self.merged else 0,
-            stderr_total_bytes=0 if self.merged else len(note),
+            stdout=stdout,
+            stderr=stderr,
+            stdout_total_bytes=len(stdout),
+            stderr_total_bytes=len(stderr),
             timed_out=False,
             wall_seconds=0.0,
         )

@@ -1,0 +1,231 @@
+"""Somebody else's program in a sandbox: asked for by Inspect's bridge, watched, and ended when its budget is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.model import ChatMessage, ChatMessageTool, ModelOutput
+from inspect_ai.util import SandboxEnvironmentSpec
+from sandboxing_pieces import LIMITS, Place, place
+from scaffold_pieces import USAGE, Outputs, Worked, playing, turn, work
+
+pytest.importorskip("inspect_swe", reason="the extra `scaffolds` is not installed")
+pytest.importorskip("anthropic", reason="the extra `scaffolds` is not installed")
+
+from others_pieces import TOOLS, little_code
+
+from benchwright.bridge.sandboxing.config import WorkspaceConfig
+from benchwright.bridge.scaffolds.base import ScaffoldSettings
+from benchwright.bridge.scaffolds.others import CLAUDE_CODE, CODEX, MINI_SWE_AGENT, OtherScaffold
+from benchwright.bridge.scaffolds.registry import SCAFFOLDS
+from benchwright.bridge.transcripts import actions_of
+from benchwright.core.agents import AgentLimits
+from benchwright.core.attempts import Ending
+from benchwright.core.errors import SandboxFault, UsageError
+
+pytestmark = [pytest.mark.namespaces, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """The provider that needs no engine."""
+    with place("namespace", tmp_path_factory.getbasetemp()) as found:
+        yield found
+
+
+@pytest.fixture
+def scaffold(tmp_path: Path) -> OtherScaffold:
+    """Claude Code, with a little program in its place."""
+    return little_code(tmp_path / "program")
+
+
+def act(
+    known: Place, scaffold: OtherScaffold, outputs: Outputs, folder: Path, limits: AgentLimits | None = None
+) -> Worked:
+    """One sample in a sandbox that has the program."""
+    shared = scaffold.ready(playing([]), ScaffoldSettings()).shared
+    where = SandboxEnvironmentSpec(known.spec.type, WorkspaceConfig.from_image(known.config.image, LIMITS, shared))
+    return work(scaffold, outputs, folder, where=where, limits=limits)
+
+
+def bash(command: str) -> ModelOutput:
+    """A turn with a call of the program's tool."""
+    return turn(("Bash", {"command": command}))
+
+
+def outputs_of(messages: list[ChatMessage]) -> list[str]:
+    """What tools answered."""
+    return [message.text.strip() for message in messages if isinstance(message, ChatMessageTool)]
+
+
+def test_it_works_until_it_calls_no_tool(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """The transcript is whole, every call counts, and what is recorded names the programs."""
+    worked = act(
+        known, scaffold, [bash("echo one > /testbed/a; pwd"), bash("cat /testbed/a"), turn(text="ok")], tmp_path
+    )
+    assert worked.account.ending is Ending.SUBMITTED
+    assert worked.account.turns == 3
+    assert outputs_of(worked.sample.messages) == ["/testbed", "one"]
+    assert [action.text for action in actions_of(worked.sample.messages)] == [
+        "echo one > /testbed/a; pwd",
+        "cat /testbed/a",
+    ]
+    assert worked.texts[0].endswith("Mend it.")
+    assert worked.texts[-1] == "assistant: ok"
+    assert worked.account.facts == {"program_says": "7.7.7 (Little Code)"}
+    assert worked.account.reported == USAGE + USAGE + USAGE
+
+
+def test_the_model_is_offered_the_tools_of_the_program(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """None of ours takes the place of one, whatever its name."""
+    offered: list[list[str]] = []
+
+    def answer(messages: list[ChatMessage], tools: list[Any], choice: Any, config: Any) -> ModelOutput:
+        offered.append([tool.name for tool in tools])
+        assert {tool.description for tool in tools} == {"as its maker says"}
+        return turn(text="ok")
+
+    act(known, scaffold, answer, tmp_path)
+    assert offered == [list(TOOLS)]
+
+
+def test_the_agent_can_ask_what_is_left(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """The command answers with what is left after the very reply that calls it; it is on the `PATH` of login shells."""
+    limits = AgentLimits(uncached_tokens=1000, cached_reads=None)
+    script = [bash("tokens-left"), bash("bash -c tokens-left"), turn(text="ok")]
+    worked = act(known, scaffold, script, tmp_path, limits)
+    assert outputs_of(worked.sample.messages) == [
+        "Budget left: 890 of 1,000 uncached tokens.",
+        "Budget left: 780 of 1,000 uncached tokens.",
+    ]
+
+
+def test_its_helpers_come_first_on_its_path(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """And what the image has on the `PATH` follows."""
+    worked = act(known, scaffold, [bash("echo $PATH"), turn(text="ok")], tmp_path)
+    path = known.config.image.environ["PATH"]
+    assert outputs_of(worked.sample.messages) == [f"/.benchwright/scaffold/claude-code/helpers:{path}"]
+
+
+def test_the_last_turn_within_the_budget_is_carried_out(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """Its tool calls run and are in the transcript; nothing is asked after them, and the program is gone."""
+    script = [bash("echo one >> /testbed/a"), bash("sleep 1; echo two >> /testbed/a; cat /testbed/a"), bash("exit")]
+    worked = act(known, scaffold, script, tmp_path, AgentLimits(uncached_tokens=150))
+    assert worked.account.ending is Ending.OUT_OF_BUDGET
+    assert worked.account.ending_detail == "220 uncached tokens were used, over the budget of 150"
+    assert len(worked.calls) == 2
+    assert outputs_of(worked.sample.messages) == ["", "one\ntwo"]
+
+
+def test_a_call_beside_the_conversation_does_not_cut_the_last_turn_off(
+    known: Place, scaffold: OtherScaffold, tmp_path: Path
+) -> None:
+    """It is not made, and the turn's own tool call runs to its end."""
+    script = [bash("aside sleep 4; echo two > /testbed/a; cat /testbed/a"), bash("exit")]
+    worked = act(known, scaffold, script, tmp_path, AgentLimits(uncached_tokens=100))
+    assert worked.account.ending is Ending.OUT_OF_BUDGET
+    assert len(worked.calls) == 1
+    assert outputs_of(worked.sample.messages) == ["two"]
+
+
+def test_a_call_beside_the_conversation_counts(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """Whatever a program asks for itself is paid for by the sample, and is not taken for the conversation."""
+
+    def answer(messages: list[ChatMessage], *more: Any) -> ModelOutput:
+        if messages[-1].text == "a title, please":
+            return turn(text="A title")
+        return turn(text="ok") if isinstance(messages[-1], ChatMessageTool) else bash("aside sleep 4; echo ran")
+
+    worked = act(known, scaffold, answer, tmp_path)
+    assert worked.account.turns == 3
+    assert worked.texts[-1] == "assistant: ok"
+    assert outputs_of(worked.sample.messages) == ["ran"]
+
+
+def test_a_provider_that_fails_is_no_crash(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """The error comes out as it was raised, and the program does not get to ask again."""
+    asked: list[int] = []
+
+    def answer(messages: list[ChatMessage], *more: Any) -> ModelOutput:
+        asked.append(len(messages))
+        if len(asked) > 1:
+            raise ConnectionRefusedError("the provider is gone")
+        return bash("echo one")
+
+    with pytest.raises(ConnectionRefusedError, match="the provider is gone"):
+        act(known, scaffold, answer, tmp_path)
+    assert len(asked) == 2
+
+
+def test_a_program_that_fails_has_crashed(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """Its status and its last words are kept, and so is what it did before."""
+    worked = act(known, scaffold, [bash("echo one"), bash("crash")], tmp_path)
+    assert worked.account.ending is Ending.CRASHED
+    assert worked.account.ending_detail == "Error executing claude code agent 3: I cannot go on"
+    assert outputs_of(worked.sample.messages) == ["one"]
+
+
+def test_a_program_that_fails_before_the_first_reply_is_a_fault(
+    known: Place, scaffold: OtherScaffold, tmp_path: Path
+) -> None:
+    """Nobody has acted: there is nothing to be graded."""
+    (tmp_path / "program" / "claude").write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && { echo 1; exit; }\necho no such option >&2; exit 2\n'
+    )
+    with pytest.raises(RuntimeError, match="claude code agent 2: no such option"):
+        act(known, scaffold, [], tmp_path)
+
+
+def test_a_program_that_does_not_start_is_a_fault(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """It says what the program said, such as that a C library is too old."""
+    (tmp_path / "program" / "claude").write_text("#!/bin/sh\necho version GLIBC_2.99 not found >&2; exit 1\n")
+    with pytest.raises(SandboxFault, match=r"claude does not start in the sandbox: version GLIBC_2\.99 not found"):
+        act(known, scaffold, [], tmp_path)
+
+
+@pytest.mark.parametrize(("stop", "ending"), [("content_filter", Ending.REFUSED), ("model_length", Ending.OVERFLOWED)])
+def test_the_last_reply_tells_the_ending(
+    known: Place, scaffold: OtherScaffold, tmp_path: Path, stop: Any, ending: Ending
+) -> None:
+    """A refusal is not asked for again."""
+    worked = act(known, scaffold, [bash("echo one"), turn(text="no", stop=stop)], tmp_path)
+    assert worked.account.ending is ending
+    assert len(worked.calls) == 2
+
+
+def test_what_is_recorded_and_mounted(scaffold: OtherScaffold, tmp_path: Path) -> None:
+    """The folder of the program, read-only; versions; and that the agent asks for its budget."""
+    ready = scaffold.ready(playing([]), ScaffoldSettings())
+    assert ready.shared == {"/.benchwright/scaffold/claude-code": tmp_path / "program"}
+    assert ready.facts["program"] == "claude-code 7.7.7"
+    assert ready.facts["inspect_swe"].startswith("0.")
+    assert (ready.limit_command, dict(ready.forms)) == (True, {})
+
+
+def test_an_unknown_option_is_refused(scaffold: OtherScaffold) -> None:
+    """Before anything is spent."""
+    with pytest.raises(UsageError, match="The scaffold claude-code has no option 'effort'"):
+        scaffold.ready(playing([]), ScaffoldSettings(options={"effort": "high"}))
+
+
+def test_without_the_extra_it_says_what_to_install(scaffold: OtherScaffold, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And names what is missing."""
+
+    def missing(name: str) -> str:
+        from importlib.metadata import PackageNotFoundError
+
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("benchwright.bridge.scaffolds.others.metadata.version", missing)
+    with pytest.raises(UsageError, match=r"needs inspect_swe, .*pip install 'benchwright\[scaffolds\]'"):
+        scaffold.ready(playing([]), ScaffoldSettings())
+
+
+def test_all_three_are_registered() -> None:
+    """Under the names that users write."""
+    assert [SCAFFOLDS.get(found.name) for found in (CLAUDE_CODE, CODEX, MINI_SWE_AGENT)] == [
+        CLAUDE_CODE,
+        CODEX,
+        MINI_SWE_AGENT,
+    ]

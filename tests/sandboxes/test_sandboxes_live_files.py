@@ -1,0 +1,298 @@
+"""What comes out of a live workspace of the namespace sandbox: trees of any shape, and what was written."""
+
+import io
+import os
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sandbox_rootfs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchwright.core.errors import IsolationRefusedError, SandboxFault
+from benchwright.core.execution import MIB
+from benchwright.sandboxes.base import Image, LiveResult, LiveSandbox, LiveWorkspace, RunLimits, WorkspaceLimits
+from benchwright.sandboxes.namespace import NamespaceSandbox
+from benchwright.sandboxes.users import user_mapping
+from benchwright_guest.workspace import archive
+
+pytestmark = pytest.mark.namespaces
+
+LIMITS = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=64 * MIB)
+RUN = RunLimits(wall_seconds=60.0)
+as_root = pytest.mark.skipif(not user_mapping().ranged, reason="only root has a range of user ids")
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> LiveSandbox:
+    """The sandbox under test."""
+    return NamespaceSandbox()
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory, sandbox: LiveSandbox) -> Image:
+    """The small root file system; skips where the kernel refuses the sandbox."""
+    made = sandbox_rootfs.image(sandbox_rootfs.built_once(tmp_path_factory.getbasetemp()))
+    try:
+        sandbox.open_live(made, LIMITS).close()
+    except IsolationRefusedError as error:
+        pytest.skip(str(error))
+    return made
+
+
+@pytest.fixture
+def workspace(sandbox: LiveSandbox, image: Image) -> Iterator[LiveWorkspace]:
+    """A fresh workspace."""
+    with sandbox.open_live(image, LIMITS) as made:
+        yield made
+
+
+def shell(workspace: LiveWorkspace, script: str) -> LiveResult:
+    """Run a script of the shell."""
+    return workspace.start(["sh", "-c", script], limits=RUN).wait()
+
+
+def python(workspace: LiveWorkspace, program: str) -> LiveResult:
+    """Run a program, which must succeed."""
+    done = workspace.start(["python3", "-c", program], limits=RUN).wait()
+    assert done.exit_status == 0, done.stderr
+    return done
+
+
+def tree(workspace: LiveWorkspace, path: str = "/testbed") -> tarfile.TarFile:
+    """A folder's archive, open for reading."""
+    file = io.BytesIO()
+    workspace.tree(path, file)
+    file.seek(0)
+    return tarfile.open(fileobj=file, mode="r:")
+
+
+def content(opened: tarfile.TarFile, name: str) -> bytes:
+    """What is in a file of an archive."""
+    found = opened.extractfile(name)
+    assert found is not None
+    return found.read()
+
+
+NAMES = st.binary(min_size=1, max_size=200).filter(lambda name: not set(name) & {0, 47} and name not in (b".", b".."))
+CONTENTS = st.one_of(st.binary(max_size=2000), st.integers(0, 3_000_000).map(lambda size: bytes(size) + b"x"))
+
+
+@given(files=st.dictionaries(st.lists(NAMES, min_size=1, max_size=3).map(tuple), CONTENTS, max_size=6))
+@settings(max_examples=100, deadline=None)
+def test_whatever_is_in_a_folder_is_in_its_archive(files: dict[tuple[bytes, ...], bytes]) -> None:
+    """Names of any bytes, contents with and without holes; read by Python's own reader."""
+    with tempfile.TemporaryDirectory() as name:
+        expected = {}
+        for parts, data in files.items():
+            path = os.path.join(os.fsencode(name), *parts)  # noqa: PTH118
+            try:
+                os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+                with open(path, "xb") as file:  # noqa: PTH123
+                    file.seek(len(data) - 1 if len(data) > 2000 else 0)
+                    file.write(data[-1:] if len(data) > 2000 else data)
+            except (FileExistsError, NotADirectoryError, IsADirectoryError):
+                continue  # one name is part of another
+            expected[os.fsdecode(b"/".join(parts))] = data
+        made = b"".join(archive.archive(name, left_out=None))
+        with tarfile.open(fileobj=io.BytesIO(made), mode="r:") as opened:
+            found = {one.name: content(opened, one.name) for one in opened if one.isreg()}
+        assert found == expected
+        assert len(made) % 512 == 0
+
+
+def test_large_files_with_holes_take_little_room(workspace: LiveWorkspace) -> None:
+    """Larger than any disk, in an archive of what is written in them; sizes and contents are as inside."""
+    python(
+        workspace,
+        "import os\nwith open('huge', 'wb') as file:\n    file.truncate(100 << 40)\n"
+        "    for place in (0, 9 << 30, 50 << 40): os.pwrite(file.fileno(), b'data' * 10000, place)\n"
+        "with open('hole', 'wb') as file: file.truncate(5 << 30)\n"
+        "with open('end', 'wb') as file: os.pwrite(file.fileno(), b'end', 9 << 30)\n",
+    )
+    file = io.BytesIO()
+    workspace.tree("/testbed", file)
+    assert file.tell() < MIB
+    file.seek(0)
+    with tarfile.open(fileobj=file, mode="r:") as opened:
+        sizes = {member.name: member.size for member in opened}
+        assert sizes == {"huge": 100 << 40, "hole": 5 << 30, "end": (9 << 30) + 3}
+        huge = opened.extractfile("huge")
+        assert huge is not None
+        for place in (0, 9 << 30, 50 << 40):
+            huge.seek(place)
+            assert huge.read(40_100) == b"data" * 10000 + bytes(100)
+        end = opened.extractfile("end")
+        assert end is not None
+        end.seek((9 << 30) - 2)
+        assert end.read() == b"\0\0end"
+
+
+def test_a_file_of_many_names_is_in_an_archive_once(workspace: LiveWorkspace) -> None:
+    """The other names are links to it; small files are repeated."""
+    workspace.put("/testbed/large", os.urandom(MIB))
+    workspace.put("/testbed/small", b"small")
+    shell(workspace, "mkdir sub; for i in 1 2 3 4 5 6 7 8 9; do ln large sub/large$i; ln small small$i; done")
+    file = io.BytesIO()
+    workspace.tree("/testbed", file)
+    assert file.tell() < 2 * MIB
+    file.seek(0)
+    with tarfile.open(fileobj=file, mode="r:") as opened:
+        contents = {one.name: content(opened, one.name) for one in opened if not one.isdir()}
+        kinds = [one.type for one in opened if "large" in one.name]
+    assert len(contents) == 20
+    assert {data for name, data in contents.items() if "small" in name} == {b"small"}
+    assert {data for name, data in contents.items() if "large" in name} == {workspace.get("/testbed/large")}
+    assert sorted(kinds) == [tarfile.REGTYPE] + [tarfile.LNKTYPE] * 9
+
+
+def test_what_is_no_file_and_what_is_elsewhere_is_left_out(workspace: LiveWorkspace) -> None:
+    """Pipes, sockets, the kernel's folders; a link in the place of the folder leads inside."""
+    program = (
+        "import os, socket\nos.mkfifo('pipe')\nsocket.socket(socket.AF_UNIX).bind('socket')\n"
+        "for mode in (0, 0o4755): open(oct(mode), 'w').write('x'); os.chmod(oct(mode), mode)\n"
+        "os.mkdir('closed'); open('closed/x', 'w'); os.chmod('closed', 0)\n"
+    )
+    python(workspace, program)
+    with tree(workspace) as opened:
+        modes = {member.name: member.mode for member in opened}
+    assert modes == {"0o0": 0, "0o4755": 0o4755, "closed": 0, "closed/x": 0o644}
+    for path in ("/proc", "/sys", "/proc/self/fd", "/dev/null", "/etc/passwd", "/no/such", "/testbed/pipe"):
+        assert tree(workspace, path).getnames() == [], path
+    shell(workspace, "mv /testbed /elsewhere; ln -s elsewhere /testbed; ln -s loop /loop; ln -s /proc/1/root /up")
+    assert set(tree(workspace).getnames()) == set(modes)
+    assert tree(workspace, "/loop").getnames() == []
+    assert tree(workspace, "/up/elsewhere").getnames() == tree(workspace).getnames()
+
+
+def test_only_what_has_too_long_a_path_is_left_out(workspace: LiveWorkspace) -> None:
+    """However deep it is: nothing else can be done with such files, either."""
+    program = (
+        "import os\nfor _ in range(3000):\n    os.mkdir('deep'); open('file', 'w').close(); os.symlink('deep', 'link')"
+        "; os.chdir('deep')\n"
+    )
+    python(workspace, program)
+    names = tree(workspace).getnames()
+    assert max(map(len, names)) in range(4090, 4096)
+    assert len(names) == 3 * 819
+
+
+def test_many_files_come_out(sandbox: LiveSandbox, image: Image) -> None:
+    """In one folder and in many."""
+    limits = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=256 * MIB)
+    with sandbox.open_live(image, limits) as workspace:
+        program = (
+            "import os\nfor number in range(10_000): open(str(number), 'w').close()\n"
+            "for number in range(5_000): os.makedirs(f'folders/{number}/x')\n"
+        )
+        python(workspace, program)
+        assert len(tree(workspace).getnames()) == 20_001
+        assert len(workspace.written() or ()) == 10_001
+
+
+def test_a_tree_is_of_one_moment(workspace: LiveWorkspace) -> None:
+    """Nothing changes while it is read, whatever would all the time; afterwards everything goes on as before."""
+    program = (
+        "import os, itertools\nfor number in range(400): open(f'f{number}', 'w').close()\n"
+        "open('/tmp/begun', 'w')\nfor number in itertools.count():\n"
+        "    os.rename(f'f{number % 400}', f'g{number % 400}'); os.rename(f'g{number % 400}', f'f{number % 400}')\n"
+        "    os.mkdir(f'd{number + 1}')\n    if number: os.rename(f'd{number}', f'd{number + 1}/d')\n"
+    )
+    limits = RunLimits(wall_seconds=60)
+    process = workspace.start(["python3", "-c", program], limits=limits)
+    stopped = workspace.start(["sh", "-c", "kill -STOP $$; echo continued"], limits=limits)
+    while workspace.get("/tmp/begun") is None:
+        time.sleep(0.01)
+    seen = set()
+    for _ in range(3):
+        names = tree(workspace).getnames()
+        assert len([name for name in names if name[0] in "fg"]) == 400
+        seen.add(len(names))
+        time.sleep(0.05)
+    process.kill()
+    assert process.wait().exit_status == -9
+    assert len(seen) > 1  # it had gone on
+    assert b"T" in python(workspace, STATES).stdout
+    stopped.kill()
+    assert stopped.wait().stdout == b""
+
+
+STATES = """
+import glob
+print([open(path).read().rpartition(')')[2].split()[0] for path in glob.glob('/proc/[0-9]*/stat')])
+"""
+
+
+def test_a_file_that_cannot_take_the_tree_leaves_the_workspace_well(workspace: LiveWorkspace) -> None:
+    """Its error is the caller's own; nothing inside stays stopped."""
+
+    class Full(io.BytesIO):
+        def write(self, data: object) -> int:
+            raise OSError("no room for it")
+
+    workspace.put("/testbed/x", bytes(10 * MIB))
+    with pytest.raises(OSError, match="no room for it"):
+        workspace.tree("/testbed", Full())
+    assert shell(workspace, "echo x").stdout == b"x\n"
+    assert content(tree(workspace), "x") == bytes(10 * MIB)
+
+
+def test_commands_run_while_a_tree_is_written(workspace: LiveWorkspace) -> None:
+    """A tree that nobody takes for a while holds up neither commands nor files."""
+    seen = []
+
+    class Slow(io.BytesIO):
+        def write(self, data: object) -> int:
+            if not seen:
+                seen.append(shell(workspace, "echo x").stdout)
+                workspace.put("/tmp/y", b"y")
+                seen.append(workspace.get("/tmp/y") or b"")
+            return super().write(data)  # type: ignore[arg-type]
+
+    workspace.put("/testbed/x", bytes(20 * MIB))
+    with Slow() as file:
+        workspace.tree("/testbed", file)
+        assert file.tell() > 20 * MIB
+    assert seen == [b"x\n", b"y"]
+
+
+def test_written_files_are_named(workspace: LiveWorkspace) -> None:
+    """Changed, moved, removed; a new or replaced folder alone; not what was only read or is as before."""
+    assert workspace.written() == ()
+    shell(workspace, "cat /etc/passwd; ls -R /usr/lib > /dev/null; touch /dev/shm/shared; echo x > /dev/null")
+    shell(workspace, "echo x >> /etc/passwd; mv /etc/group /etc/moved; mkdir -p /var/new/deep; touch /var/new/deep/x")
+    shell(workspace, "rm -r /opt/python/lib; mkdir /opt/python/lib; touch /opt/python/lib/x; ln -s x /tmp/link")
+    shell(workspace, "chmod 700 /usr/bin/yes; touch /testbed/gone; rm /testbed/gone; rm -r /root")
+    workspace.put("/testbed/a/b", b"")
+    expected = ["/etc/passwd", "/etc/group", "/etc/moved", "/var/new", "/opt/python/lib", "/tmp/link", "/usr/bin/yes"]
+    assert workspace.written() == tuple(sorted([*expected, "/testbed/a", "/root", "/dev/shm/shared"]))
+
+
+def test_written_names_may_be_odd(workspace: LiveWorkspace) -> None:
+    """Line ends and bytes that are no text among them."""
+    python(workspace, "open('a\\nb', 'w'); open('c\\udcffd', 'w')")
+    assert workspace.written() == ("/testbed/a\nb", "/testbed/c\udcffd")
+
+
+def test_a_file_that_is_too_large_is_not_read(workspace: LiveWorkspace) -> None:
+    """Also one that takes no room; the workspace lives on."""
+    python(workspace, "open('huge', 'wb').truncate(1 << 40)")
+    with pytest.raises(SandboxFault, match="more than the"):
+        workspace.get("/testbed/huge")
+    workspace.put("/testbed/small", b"x")
+    assert workspace.get("/testbed/small") == b"x"
+
+
+@as_root
+def test_owners_come_out_as_they_are_inside(workspace: LiveWorkspace, tmp_path: Path) -> None:
+    """And what belongs to others can be read."""
+    shell(workspace, "echo x > mine; echo y > yours; chmod 600 mine yours; chown 65534:65534 yours")
+    with (tmp_path / "tree.tar").open("wb") as file:
+        workspace.tree("/testbed", file)
+    with tarfile.open(tmp_path / "tree.tar") as opened:
+        owners = {one.name: (one.uid, one.gid, content(opened, one.name)) for one in opened}
+    assert owners == {"mine": (0, 0, b"x\n"), "yours": (65534, 65534, b"y\n")}
