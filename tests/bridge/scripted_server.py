@@ -28,6 +28,8 @@ class Answer:
     delay: float = 0.0
     hang_up: bool = False
     """Whether the connection is closed without an answer."""
+    calls: tuple[tuple[str, str], ...] = ()
+    """Tools to call, each with its arguments as they are sent: JSON, or what is meant to be."""
 
     @property
     def is_billed(self) -> bool:
@@ -147,6 +149,12 @@ def _document(body: dict[str, Any], answer: Answer, *, chat: bool) -> dict[str, 
     choice: dict[str, Any] = {"index": 0, "finish_reason": answer.finish}
     if chat:
         choice["message"] = {"role": "assistant", "content": answer.text}
+        if answer.calls:
+            choice["finish_reason"] = "tool_calls"
+            choice["message"]["tool_calls"] = [
+                {"id": f"call_{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
+                for place, (name, arguments) in enumerate(answer.calls)
+            ]
         if answer.reasoning is not None:
             choice["message"]["reasoning_content"] = answer.reasoning
     else:

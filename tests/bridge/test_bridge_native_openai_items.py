@@ -2,7 +2,7 @@
 
 import copy
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -234,7 +234,7 @@ def test_an_exit_code_is_read_from_the_last_line(text: str, code: int) -> None:
 )
 def test_what_our_bash_says_is_understood(status: int | None, outcome: dict[str, Any]) -> None:
     """The words that our tool ends with are those that are read here."""
-    said = Shell("/", output_bytes=1000)._shown(Done(status, b"half a line", 11), 1800)
+    said = Shell(cast(Any, None), "/", output_bytes=1000)._shown(Done(status, b"half a line", 11), 1800)
     assert outcome_of(said, failed=False) == outcome
 
 

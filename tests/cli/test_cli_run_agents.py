@@ -18,6 +18,7 @@ from running_bw import PROGRAM, Done, Run
 sys.path.append(str(Path(__file__).parents[1] / "bridge"))
 
 import run_pieces  # noqa: F401 - keeps Inspect's unclosed streams from being taken for ours
+from scripted_server import Answer, scripted_server
 
 from benchwright.core.agents import AgentAttempt
 from benchwright.core.attempts import Ending
@@ -224,6 +225,82 @@ def test_the_runs_cap_leaves_the_rest_for_later(start: Callable[..., Done], buil
     assert report["finished_now"] == 1 and report["not_finished"] == [f"{SOUND}#1"]
     report = json.loads(start(turns, "--max-tokens", "650000", *options).stdout)
     assert (report["finished_now"], report["finished_before"], report["solved"]) == (1, 1, 1)
+
+
+def turn_of(body: Mapping[str, Any]) -> int:
+    """Which turn a request of an agent asks for, from 0."""
+    return sum(message["role"] == "assistant" for message in body["messages"])
+
+
+def of_second(body: Mapping[str, Any]) -> bool:
+    """Whether a request is of the second instance: its issue says something of halves' base commit."""
+    return "SECOND" in json.dumps(body)
+
+
+def serve(
+    bw: Run, built: BuiltHome, folder: Path, script: Callable[[dict[str, Any], int], Answer], *more: object
+) -> Done:
+    """Run two instances with a provider of the OpenAI kind that answers by a script."""
+    rows = [dict(row) for row in lines(built.dataset) if row["instance_id"] in (SOUND, SECOND)]
+    for row in rows:
+        row["problem_statement"] += " SECOND" if row["instance_id"] == SECOND else ""
+    (folder / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with scripted_server(script) as server:
+        return bw(
+            "run", "repositories", "--dataset", "two.jsonl", "--specs", built.specs, "--model", "openai-api/fake/m",
+            "--no-preflight", "--max-retries", "1", "--out", "out", "--json",
+            FAKE_API_KEY="a key", FAKE_BASE_URL=server.url,
+        )  # fmt: skip
+
+
+def test_a_dropped_connection_costs_a_retry_or_the_sample(bw: Run, built: BuiltHome, folder: Path) -> None:
+    """One that is dropped once is asked again; a provider that stays away is a fault, and asked by the next run."""
+    dropped: list[int] = []
+    patch = json.dumps(by_patch_tool(built.little.gold)[0]["calls"][0]["arguments"])
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        if of_second(body):
+            return Answer(hang_up=True)
+        if turn_of(body) == 1 and not dropped:
+            dropped.append(number)
+            return Answer(hang_up=True)
+        return Answer(calls=(("apply_patch", patch) if turn_of(body) == 0 else ("submit", "{}"),))
+
+    done = serve(bw, built, folder, script)
+    rows = {row["problem_id"]: (row["outcome"], row["reason"]) for row in lines(folder / "out" / "rows.jsonl")}
+    assert rows == {SOUND: ("passed", "all_tests_passed"), SECOND: ("fault", "provider_error")}, done.stderr
+    report = json.loads(done.stdout)
+    assert report["faults"] == 1 and report["estimates"]["pass@1"]["n"] == 1
+    done = serve(bw, built, folder, lambda body, number: Answer(calls=(("submit", "{}"),)))
+    report = json.loads(done.stdout)
+    assert (report["finished_now"], report["finished_before"], report["faults"]) == (1, 1, 0)
+
+
+def test_calls_that_make_no_sense_are_answered_and_count(bw: Run, built: BuiltHome, folder: Path) -> None:
+    """Broken JSON and an unknown tool are told to the model, which goes on; each is a turn."""
+    told: list[str] = []
+    answers = [
+        Answer(calls=(("bash", '{"command": "ls'),)),
+        Answer(calls=(("fly", "{}"),)),
+        Answer(calls=(("bash", '{"order": "ls"}'),)),
+        Answer(text="Now I am done."),
+        Answer(calls=(("submit", "{}"),)),
+    ]
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        turn = turn_of(body)
+        if turn and not of_second(body):
+            told.append(str(body["messages"][-1]["content"]))
+        return answers[turn]
+
+    done = serve(bw, built, folder, script)
+    assert done.returncode == 0, done
+    attempts = {attempt["problem_id"]: attempt for attempt in lines(folder / "out" / "attempts.jsonl")}
+    assert [attempts[name]["ending"] for name in (SOUND, SECOND)] == ["submitted"] * 2
+    assert [attempts[name]["turns"] for name in (SOUND, SECOND)] == [5, 5]
+    broken, unknown, wrong, reminded = told
+    assert "fly" in unknown and "command" in wrong and "submit" in reminded
+    assert all("Budget left" in words for words in told) and broken
 
 
 HOSTILE: dict[str, str] = {

@@ -4,6 +4,7 @@ import io
 import os
 import tarfile
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -219,6 +220,25 @@ def test_a_tree_is_of_one_moment(workspace: LiveWorkspace) -> None:
     assert b"T" in python(workspace, STATES).stdout
     stopped.kill()
     assert stopped.wait().stdout == b""
+
+
+def test_no_process_stays_stopped_after_a_tree(workspace: LiveWorkspace) -> None:
+    """Not even one that was just being made, which the kernel gives the signal only later."""
+    failures = []
+
+    def work() -> None:
+        for _ in range(40):
+            done = shell(workspace, "(true; true) & true | true | true; echo done")
+            if done.stdout != b"done\n":
+                failures.append(done)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        tree(workspace)
+        workspace.written()
+    assert not failures
 
 
 STATES = """

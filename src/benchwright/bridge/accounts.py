@@ -80,7 +80,8 @@ class Account:
             if limit is not None
         ]
         if limits.cost is not None and spent.cost is not None:
-            parts.append(f"${max(0.0, limits.cost - spent.cost):.2f} of ${limits.cost:.2f}")
+            digits = 2 if limits.cost >= 1 else 4
+            parts.append(f"${max(0.0, limits.cost - spent.cost):.{digits}f} of ${limits.cost:.{digits}f}")
         return f"Budget left: {', '.join(parts)}." if parts else "There is no budget on this task."
 
 

@@ -63,7 +63,7 @@ def score_of(attempt: AgentAttempt, graded: GradedAttempt) -> InspectScore:
     patch = attempt.submission.patch
     return InspectScore(
         value={Score.PATCH.value: value},
-        answer=_printable(patch),
+        answer=fenced(_printable(patch), "diff") if patch else "",
         explanation=_explanation(attempt, graded),
         metadata={
             **({PATCH: _printable(patch)} if attempt.ending is not Ending.FAILED else {}),
@@ -83,20 +83,23 @@ def _explanation(attempt: AgentAttempt, graded: GradedAttempt) -> str:
     reason = verdict.reason.replace("_", " ")
     ending = attempt.ending.replace("_", " ")
     cost = "" if attempt.cost is None else f", ${attempt.cost:.4f}"
+    counts = f"{verdict.passed} of {verdict.planned} required tests passed"
+    used = (
+        f"{attempt.turns} turns, {attempt.tool_calls} tool calls, {attempt.usage.total:,} tokens{cost}, "
+        f"{attempt.wall_seconds:.0f} s"
+    )
     lines = [
-        f"**{verdict.outcome}: {reason}** ({verdict.passed} of {verdict.planned} required tests passed) "
-        f"{cell(verdict.detail)}",
+        f"**{verdict.outcome}: {reason}** ({counts}) {cell('' if verdict.detail == counts else verdict.detail)}",
         "",
-        f"The agent ended: {ending} {cell(attempt.ending_detail)}; {attempt.turns} turns, "
-        f"{attempt.tool_calls} tool calls, {attempt.usage.total:,} tokens{cost}, {attempt.wall_seconds:.0f} s.",
+        f"The agent ended: {ending} {cell(attempt.ending_detail)}; {used}.",
     ]
     lines += [f"- {note}" for note in _notes(attempt, graded.row)]
-    lines += _tests("Failed tests", graded.failed) + _tests("Passed tests", graded.passed)
+    lines += _tests("Failed tests", graded.failed)
     patch = _printable(attempt.submission.patch)
     if patch:
         shown = patch if len(patch) <= _SHOWN_PATCH else f"{patch[:_SHOWN_PATCH]}\n… clipped"
         lines += ["", "Submission:", "", fenced(shown, "diff")]
-    return "\n".join(lines)
+    return "\n".join(lines + _tests("Passed tests", graded.passed))
 
 
 def _notes(attempt: AgentAttempt, row: ResultRow) -> list[str]:
@@ -127,7 +130,7 @@ def plain_attempt(attempt: AgentAttempt) -> dict[str, Any]:
     plain = attempt.to_plain()
     submission = plain.pop("submission")
     return {
-        **{name: value for name, value in plain.items()},
+        **plain,
         "patch_bytes": len(submission["patch"].encode("utf-8", "surrogateescape")),
         "left_out": submission["left_out"],
         "left_out_more": submission["left_out_more"],

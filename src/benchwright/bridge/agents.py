@@ -84,6 +84,9 @@ class Harness(Protocol):
     def broke(self, key: SampleKey, words: str) -> None:
         """Our side broke under a sample, which may be begun anew."""
 
+    def put_off(self, key: SampleKey) -> None:
+        """The run is being stopped: the sample is to be begun anew when it goes on."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
@@ -145,6 +148,7 @@ def at_work(work: Work) -> Solver:
                 attempt = await _attempt(work, state, account, started)
             except NotAsked as reason:
                 state.metadata[NOT_ASKED] = str(reason)
+                work.harness.put_off(key)
                 return state
             except Exception as error:
                 work.harness.broke(key, f"{type(error).__name__}: {error}")
@@ -170,6 +174,7 @@ async def _act(work: Work, state: TaskState, account: Account) -> None:
         if clock.cancelled_caught:
             account.end(Ending.OUT_OF_TIME, f"{work.limits.wall_seconds:g} s were over")
     except OverBudget as reason:
+        work.meter.note_success(account.key)
         account.end(Ending.OUT_OF_BUDGET, str(reason))
     except NotAsked:
         raise

@@ -46,8 +46,8 @@ def probe_tools(opened: OpenModel, calls: CallSettings, meter: AgentMeter) -> st
                     return None
                 said = clip(output.completion) if output.choices else ""
         return (
-            f"{opened.name} was asked {_TRIES} times to call a tool and did not (it said {said[:80]!r}); an agent needs "
-            f"a model that calls tools.  --no-preflight goes on regardless."
+            f"{opened.name} was asked {_TRIES} times to call a tool and did not (it said {said[:80]!r}); an agent "
+            f"needs a model that calls tools.  --no-preflight goes on regardless."
         )
 
     return asyncio.run(ask())

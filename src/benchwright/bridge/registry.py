@@ -14,12 +14,12 @@ from pathlib import Path
 from inspect_ai import Task, task
 from inspect_ai.hooks import Hooks, RunEnd, hooks
 
-import benchwright.bridge.sandboxing.providers  # noqa: F401 - registers them; Inspect imports this module to find them
-import benchwright.bridge.scripted  # noqa: F401 - so does this
 from benchwright.benchmarks.base import Benchmark
 from benchwright.benchmarks.registry import BENCHMARKS
+from benchwright.bridge import scripted
 from benchwright.bridge.grader import Grader
 from benchwright.bridge.inspect_private import PrerequisiteError
+from benchwright.bridge.sandboxing import providers
 from benchwright.bridge.scoring import verdicts
 from benchwright.bridge.tasks import BASE_REPLY_TOKENS, Question, ask, build_task
 from benchwright.core.controls import place_of
@@ -34,6 +34,9 @@ from benchwright.execution.target import Target, target_of
 from benchwright.grading.pipeline import Pipeline
 from benchwright.grading.service import GradingService
 from benchwright.store.records import RecordStore, records_in
+
+REGISTERED = (providers, scripted)
+"""Imported for what they register: Inspect imports this module to find it."""
 
 
 @task

@@ -1,5 +1,6 @@
 """What an agent did, out of the messages of its conversation."""
 
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 
@@ -13,27 +14,28 @@ _OUTPUT_CHARACTERS = 20_000
 
 def actions_of(messages: Sequence[ChatMessage]) -> tuple[Action, ...]:
     """Every tool call with its output, in order; turns are counted from 1."""
-    outputs = {
-        message.tool_call_id: message.text
-        for message in messages
-        if isinstance(message, ChatMessageTool) and message.tool_call_id is not None
-    }
-    return tuple(_actions(messages, outputs))
+    return tuple(_actions(messages))
 
 
-def _actions(messages: Sequence[ChatMessage], outputs: dict[str, str]) -> Iterator[Action]:
-    turn = 0
-    for message in messages:
-        if not isinstance(message, ChatMessageAssistant):
-            continue
-        turn += 1
+def _actions(messages: Sequence[ChatMessage]) -> Iterator[Action]:
+    places = [place for place, message in enumerate(messages) if isinstance(message, ChatMessageAssistant)]
+    for turn, (place, following) in enumerate(itertools.pairwise([*places, len(messages)]), start=1):
+        message = messages[place]
+        assert isinstance(message, ChatMessageAssistant)
+        # Only up to the next response: some servers number calls anew in each.
+        outputs = {
+            answer.tool_call_id: _said(answer)
+            for answer in messages[place:following]
+            if isinstance(answer, ChatMessageTool)
+        }
         for call in message.tool_calls or ():
-            yield Action(
-                turn=turn,
-                tool=call.function,
-                text=_text(call.arguments),
-                output=_ends(outputs.get(call.id, "")),
-            )
+            output = _ends(outputs.get(call.id, ""))
+            yield Action(turn=turn, tool=call.function, text=_text(call.arguments), output=output)
+
+
+def _said(answer: ChatMessageTool) -> str:
+    """What the model was told; of a call that failed Inspect keeps that apart."""
+    return answer.text if answer.error is None else f"{answer.error.message}\n{answer.text}".strip()
 
 
 def _text(arguments: dict[str, object]) -> str:

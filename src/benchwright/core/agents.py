@@ -64,7 +64,7 @@ class Spent:
 
     usage: TokenUsage = NOTHING
     cost: float | None = 0.0
-    """USD; None when the price or a call's usage is not known."""
+    """USD, what calls without a report are taken to have used included; None when the price is not known."""
     turns: int = 0
 
     def over(self, limits: AgentLimits) -> str | None:

@@ -7,6 +7,7 @@ from . import memory
 
 _PLAIN_PASSES = 3
 _STOP_PASSES = 100
+_STOPPED, _DEAD = ("T", "t"), ("", "Z", "X")  # states in /proc; the empty one of a process that is gone
 
 
 def wake_up():
@@ -52,23 +53,32 @@ def end_session(session):
         yield
 
 
-def stop_all():
-    """Stop every other process; those that were stopped already, to be left so by `continue_all`."""
-    already = {int(pid) for pid in memory.others() if _stat(pid)[0] in ("T", "t")}
-    _signal(os.kill, -1, signal.SIGSTOP)
-    return already
+def stop_all(already):
+    """Stop every other process: a generator that makes a pass each time, until none runs or patience ends.
+
+    Those that were stopped before are added to a set, to be left so by `continue_all`.  Not by one signal to all,
+    which would also stop processes whose making is under way, and could not be taken back from them alone.
+    """
+    already.update(pid for pid in memory.others() if _stat(pid)[0] in _STOPPED)
+    for _ in range(_STOP_PASSES):
+        running = [pid for pid in memory.others() if _stat(pid)[0] not in (*_STOPPED, *_DEAD)]
+        if not running:
+            return
+        for pid in running:
+            _signal(os.kill, int(pid), signal.SIGSTOP)
+        yield
 
 
 def continue_all(but):
     """Let every other process go on, but some."""
     for pid in memory.others():
-        if int(pid) not in but:
+        if pid not in but:
             _signal(os.kill, int(pid), signal.SIGCONT)
 
 
 def is_alive(pid):
     """Whether there is such a process, and not only what its parent has not yet asked for."""
-    return _stat(pid)[0] not in ("", "Z", "X")
+    return _stat(pid)[0] not in _DEAD
 
 
 def _groups(session):
@@ -76,9 +86,9 @@ def _groups(session):
     groups, running = set(), False
     for pid in memory.others():
         state, group, of = _stat(pid)
-        if of == session and state not in ("Z", "X"):
+        if of == session and state not in _DEAD:
             groups.add(group)
-            running = running or state not in ("T", "t")
+            running = running or state not in _STOPPED
     return groups, running
 
 

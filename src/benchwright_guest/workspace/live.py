@@ -69,7 +69,10 @@ class Server:
         self._link = None
         self._commands = {}
         self._jobs = []
-        self._stopped = None
+        self._stopping = None
+        """Passes over all processes, until those are stopped as long as there are jobs."""
+        self._stopped = set()
+        """Processes that were stopped before."""
         watcher = memory.Watcher(config["memory"], children.kill, children.is_alive)
         self._watcher = watcher if config["watch"] else None
 
@@ -128,6 +131,8 @@ class Server:
 
     def _pause(self):
         """Milliseconds that may pass until something has to be done; None when nothing has."""
+        if self._stopping is not None:
+            return 1
         if any(not job.blocked for job in self._jobs):
             return 0
         moments = [command.deadline for command in self._commands.values() if command.ending is None]
@@ -268,10 +273,14 @@ class Server:
 
     def _begin(self, request, chunks, target):
         if not self._jobs:
-            self._stopped = children.stop_all()
+            self._stopped = set()
+            self._stopping = children.stop_all(self._stopped)
         self._jobs.append(Job(request["id"], chunks, target))
 
     def _work(self):
+        if self._stopping is not None and next(self._stopping, self) is not self:
+            return
+        self._stopping = None
         for job in list(self._jobs):
             answer = job.work()
             if answer is not None:

@@ -16,8 +16,9 @@ from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.base import SampleKey
 from benchwright.bridge.agent_scoring import GradedAttempt
 from benchwright.core.agents import Action, AgentAttempt, Finding, Submission
-from benchwright.core.attempts import Attempt, Ending
+from benchwright.core.attempts import Attempt
 from benchwright.core.budget import Ledger
+from benchwright.core.errors import MachineError
 from benchwright.core.repositories import WORK, RepositoryProblem, Rules
 from benchwright.core.verdicts import Outcome
 from benchwright.environments.repositories.base_tree import BaseTree
@@ -34,7 +35,7 @@ class AgentProgress:
     queued: int
     running: int
     finished: int
-    """Agents that have ended, earlier invocations included."""
+    """Agents that have ended, faults and earlier invocations included."""
     graded: int
     resolved: int
     faults: int
@@ -82,7 +83,8 @@ class RunHarness:
         self._report = report
         self._give_up = give_up
         self._lock = threading.Lock()
-        self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._reading: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._grading: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._environments = environments_of(plan.selection, workspace)
         self._bases: dict[str, BaseTree] = {}
         self._running: set[SampleKey] = set()
@@ -99,7 +101,7 @@ class RunHarness:
 
     def _base(self, problem: RepositoryProblem) -> BaseTree:
         """What agents are handed for a problem; read from the layers, which a container image is made of as well."""
-        with self._turns[problem.id]:
+        with self._reading[problem.id]:
             if problem.id not in self._bases:
                 image = self._environments.image(problem)
                 assert image is not None, "only instances that are built are worked on"
@@ -127,16 +129,19 @@ class RunHarness:
         """An agent begins."""
         with self._lock:
             self._running.add(key)
+            self.broken.pop(key, None)
         self.tell()
 
     def finished(self, attempt: AgentAttempt) -> None:
         """An agent has ended: it is kept."""
-        key = SampleKey(attempt.problem_id, attempt.sample)
         with self._lock:
-            self._journal.append(dataclasses.replace(attempt, log=self._log_folder))
-            self._running.discard(key)
-            self.broken.pop(key, None)
-            self._counts["failed" if attempt.ending is Ending.FAILED else "finished"] += 1
+            try:
+                self._journal.append(dataclasses.replace(attempt, log=self._log_folder))
+            except MachineError as failure:
+                self._give_up(failure)
+                raise
+            self._running.discard(SampleKey(attempt.problem_id, attempt.sample))
+            self._counts["finished"] += 1
         self.tell()
 
     def broke(self, key: SampleKey, words: str) -> None:
@@ -144,6 +149,12 @@ class RunHarness:
         with self._lock:
             self._running.discard(key)
             self.broken[key] = words
+        self.tell()
+
+    def put_off(self, key: SampleKey) -> None:
+        """A sample is left for when the run goes on."""
+        with self._lock:
+            self._running.discard(key)
         self.tell()
 
     def grade(self, attempt: Attempt) -> GradedAttempt:
@@ -165,7 +176,7 @@ class RunHarness:
     def _grade(self, attempt: Attempt) -> GradedAttempt:
         problem = self._plan.problems.problem(attempt.problem_id)
         # One at a time for each problem: others wait for its control runs instead of making them again.
-        with self._turns[problem.id], self._workspace.records() as store:
+        with self._grading[problem.id], self._workspace.records() as store:
             grading = PatchGrading(
                 self.pipeline,
                 store,
@@ -179,7 +190,7 @@ class RunHarness:
     def tell(self) -> None:
         """Report how far the run is."""
         with self._lock:
-            now = self._counts["finished"]
+            now = self._counts["finished"] + len(self.broken)
             done = self._before + now
             total = len(self._plan.keys)
             running = len(self._running)
@@ -191,7 +202,7 @@ class RunHarness:
                 finished=done,
                 graded=self._counts["graded"],
                 resolved=self._counts["resolved"],
-                faults=self._counts["faults"] + self._counts["failed"],
+                faults=self._counts["faults"] + len(self.broken),
                 tokens=self._ledger.spent.total + self._ledger.estimated.total,
                 cost=self._ledger.cost,
                 seconds_left=None if pace is None else pace * left,

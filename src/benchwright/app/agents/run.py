@@ -61,8 +61,10 @@ class AgentDryRun:
     def most_cost(self) -> float | None:
         """USD if every sample used its whole budget, all uncached tokens as output; None when that is not known."""
         price, limits = self.plan.price, self.plan.options.limits
-        if price is None or limits.uncached_tokens is None or limits.cached_reads is None:
+        if price is None:
             return None
+        if limits.uncached_tokens is None or limits.cached_reads is None:
+            return None if limits.cost is None else self.to_work_on * limits.cost
         dearest = max(price.price.input, price.price.output, price.price.cache_write or 0.0)
         read = price.price.input if price.price.cache_read is None else price.price.cache_read
         each = (limits.uncached_tokens * dearest + limits.cached_reads * read) / 1e6
@@ -183,7 +185,7 @@ class _Run:
         worked = Worked(
             attempts=found,
             stopped=stopped,
-            now=len(waiting) - sum(attempt is None for attempt in found.values()),
+            now=sum(self._journal.done(*key) for key in waiting),
             before=before,
             ledger=self._ledger,
         )

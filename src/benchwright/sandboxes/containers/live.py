@@ -41,6 +41,11 @@ class DockerLiveWorkspace:
         self._mounted = tuple(mounted)
         self._files = ContainerFiles(container.engine, container.name)
 
+    @property
+    def container(self) -> str:
+        """What the engine calls the container."""
+        return self._container.name
+
     def __enter__(self) -> Self:
         return self
 
