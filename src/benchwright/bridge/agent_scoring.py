@@ -89,9 +89,9 @@ def _explanation(attempt: AgentAttempt, graded: GradedAttempt) -> str:
         f"{attempt.wall_seconds:.0f} s"
     )
     lines = [
-        f"**{verdict.outcome}: {reason}** ({counts}) {cell('' if verdict.detail == counts else verdict.detail)}",
+        f"**{verdict.outcome}: {reason}** ({counts}) {_quoted('' if verdict.detail == counts else verdict.detail)}",
         "",
-        f"The agent ended: {ending} {cell(attempt.ending_detail)}; {used}.",
+        f"The agent ended: {ending} {_quoted(attempt.ending_detail)}; {used}.",
     ]
     lines += [f"- {note}" for note in _notes(attempt, graded.row)]
     lines += _tests("Failed tests", graded.failed)
@@ -103,26 +103,31 @@ def _explanation(attempt: AgentAttempt, graded: GradedAttempt) -> str:
 
 
 def _notes(attempt: AgentAttempt, row: ResultRow) -> list[str]:
-    notes = [cell(note) for note in row.notes]
+    notes = [_quoted(note) for note in row.notes]
     for item in attempt.submission.left_out[:10]:
-        notes.append(f"left out of the submission: {cell(item.path)} ({item.why})")
+        notes.append(f"left out of the submission: {_quoted(item.path)} ({item.why})")
     for finding in attempt.findings:
         where = "" if finding.turn is None else f" in turn {finding.turn}"
-        notes.append(f"{finding.kind.replace('_', ' ')}{where}: {cell(finding.excerpt)}")
+        notes.append(f"{finding.kind.replace('_', ' ')}{where}: {_quoted(finding.excerpt)}")
     return notes
 
 
 def _tests(title: str, tests: Sequence[str]) -> list[str]:
     if not tests:
         return []
-    shown = [f"- {cell(test)}" for test in tests[:_SHOWN_TESTS]]
+    shown = [f"- {_quoted(test)}" for test in tests[:_SHOWN_TESTS]]
     more = [f"- … and {len(tests) - _SHOWN_TESTS} more"] if len(tests) > _SHOWN_TESTS else []
     return ["", f"{title} ({len(tests)}):", "", *shown, *more]
 
 
-def _printable(patch: str) -> str:
-    """A patch as a log can hold it: bytes that are no UTF-8 are shown as such."""
-    return patch.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def _quoted(text: str) -> str:
+    """Foreign words as code in one line: a file's name may hold line breaks, with which a paragraph would begin."""
+    return cell(" ".join(_printable(text).split()))
+
+
+def _printable(text: str) -> str:
+    """A text as a log can hold it: bytes that are no UTF-8 are shown as such."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def plain_attempt(attempt: AgentAttempt) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 For trying scaffolds, budgets and grading without a provider.  The script is a JSON object that maps a problem's id, or
 ``*`` for all others, to a list of turns: ``{"text": …, "calls": [{"tool": …, "arguments": {…}}], "usage": {…},
-"stop": …, "raw": …}``, each part optional.  ``usage`` has the names of `benchwright.core.budget.TokenUsage`; a turn
-without it is counted as 100 tokens in and 10 out.  After its last turn the model only says that it is done.
+"stop": …}``, each part optional.  ``usage`` has the names of `benchwright.core.budget.TokenUsage`; a turn without it is
+counted as 100 tokens in and 10 out.  ``stop`` is one of Inspect's reasons to stop, and a call may have a
+``parse_error``, as one that a provider could not read.  After its last turn the model only says that it is done.
 """
 
 import json
@@ -27,6 +28,7 @@ from benchwright.core.budget import TokenUsage
 from benchwright.core.errors import UsageError
 
 _ALL = "*"
+_PARTS = ("text", "calls", "usage", "stop")
 _PLAIN_USAGE = TokenUsage(input_tokens=100, output_tokens=10)
 
 
@@ -86,12 +88,25 @@ def _read(script: str | None) -> dict[str, list[dict[str, Any]]]:
         data = json.loads(Path(script).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"The script {script} cannot be read ({error}).") from error
-    whole = isinstance(data, dict) and all(
-        isinstance(turns, list) and all(isinstance(turn, dict) for turn in turns) for turns in data.values()
-    )
-    if not whole:
+    if not isinstance(data, dict) or not all(isinstance(turns, list) for turns in data.values()):
         raise UsageError(f"The script {script} is not a JSON object of lists of turns.")
+    for problem, turns in data.items():
+        for number, turn in enumerate(turns, start=1):
+            _check(turn, f"The script {script}, turn {number} of {problem}")
     return dict(data)
+
+
+def _check(turn: Any, where: str) -> None:
+    if not isinstance(turn, dict):
+        raise UsageError(f"{where} is no JSON object.")
+    strange = sorted(turn.keys() - _PARTS)
+    if strange:
+        raise UsageError(f"{where} has {strange[0]!r}; a turn has {', '.join(_PARTS)}.")
+    try:
+        _output("", turn, 0)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = str(error).splitlines()[0]
+        raise UsageError(f"{where} cannot be played ({type(error).__name__}: {reason}).") from error
 
 
 @modelapi(name="benchwright")

@@ -51,8 +51,11 @@ def _show_integrity(out: Console, report: AgentRunReport) -> None:
             ],
         )
     )
-    for line in _findings(report.attempts)[:_SHOWN_FINDINGS]:
+    findings = _findings(report.attempts)
+    for line in findings[:_SHOWN_FINDINGS]:
         out.print(escape(line), soft_wrap=True)
+    if len(findings) > _SHOWN_FINDINGS:
+        out.print(f"… and {len(findings) - _SHOWN_FINDINGS} more; all are in attempts.jsonl.")
 
 
 def _findings(attempts: Sequence[AgentAttempt]) -> list[str]:
