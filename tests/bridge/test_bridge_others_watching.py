@@ -15,6 +15,7 @@ from benchwright.bridge.scaffolds.watching import Watch, last_words, watch_calls
 from benchwright.core.agents import AgentLimits
 from benchwright.core.attempts import Ending
 from benchwright.core.budget import TokenUsage
+from benchwright.core.errors import SandboxFault
 
 CALL = ("Bash", {"command": "true"})
 FIRST: list[ChatMessage] = [ChatMessageUser(content="Mend it.")]
@@ -45,7 +46,7 @@ def run(account: Account, act: Act, **more: Any) -> AgentState:
 
     async def all_of_it() -> AgentState:
         with anyio.fail_after(30):
-            return await Watch(account, tell=tell, **more).run(acting(), AgentState(messages=list(FIRST)))
+            return await Watch(account, **{"tell": tell, **more}).run(acting(), AgentState(messages=list(FIRST)))
 
     return asyncio.run(all_of_it())
 
@@ -119,6 +120,24 @@ def test_an_error_of_the_model_ends_the_agent_and_comes_out() -> None:
     with pytest.raises(ConnectionError, match="gone"):
         run(account, act)
     assert account.ending is None
+
+
+def test_a_sandbox_that_breaks_when_the_agent_is_told_is_a_fault() -> None:
+    """It is not the program's error, which it would look like from inside."""
+
+    async def broken(account: Account) -> None:
+        raise SandboxFault("the guest is gone")
+
+    model = watched(turn(text="a"))
+
+    async def act(state: AgentState) -> None:
+        try:
+            await model.generate(state.messages)
+        except SandboxFault:
+            raise RuntimeError("Error executing claude code agent 1: ") from None
+
+    with pytest.raises(SandboxFault, match="the guest is gone"):
+        run(Account(KEY, AgentLimits(), None), act, tell=broken)
 
 
 def test_an_error_of_the_program_before_any_reply_comes_out() -> None:

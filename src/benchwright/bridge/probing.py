@@ -16,15 +16,23 @@ from benchwright.core.errors import UsageError
 _TOOL = ToolInfo(name="ready", description="Say that you are ready to work.", parameters=ToolParams())
 _QUESTION = "This is a check of the connection. Call the tool `ready` once, without arguments."
 _TRIES = 2
+_REPLY_TOKENS = 2048
+"""Enough for a reasoning model; a small one that does not find an end would go on until its context is full."""
 
 
-def probe_tools(opened: OpenModel, calls: CallSettings, meter: AgentMeter) -> str | None:
+def probe_tools(
+    opened: OpenModel, calls: CallSettings, meter: AgentMeter, *, reply_tokens: int | None = None
+) -> str | None:
     """Why a model cannot be used with tools, in one sentence; None when it called one, or the run's cap forbids to ask.
 
     The model's instance is closed afterwards.  Raises `UsageError` when it cannot be asked at all.
     """
     meter.attach(opened.model)
-    config = GenerateConfig(max_connections=calls.max_connections, max_retries=calls.max_retries)
+    config = GenerateConfig(
+        max_connections=calls.max_connections,
+        max_retries=calls.max_retries,
+        max_tokens=min(reply_tokens or _REPLY_TOKENS, _REPLY_TOKENS),
+    )
 
     async def ask() -> str | None:
         said = ""

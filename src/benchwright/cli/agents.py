@@ -163,6 +163,8 @@ class AgentRequest:
     prices: Path | None
     samples: int
     limit: int | None
+    temperature: float | None
+    reply_tokens: int | None
     generation: Mapping[str, Any]
     workers: int | None
     preflight: bool
@@ -217,6 +219,8 @@ def run_agent(
         prices=request.prices,
         samples=request.samples,
         limit=request.limit,
+        temperature=request.temperature,
+        reply_tokens=request.reply_tokens,
         generation=request.generation,
         calls=request.calls,
         at_once=at_once or 2 * workers,

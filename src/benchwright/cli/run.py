@@ -178,7 +178,9 @@ def command(
             prices=prices,
             samples=samples,
             limit=limit,
-            generation=_generation(generation, temperature, reply_tokens),
+            temperature=temperature,
+            reply_tokens=reply_tokens,
+            generation=key_values("--generate", generation),
             workers=workers,
             preflight=preflight,
             out=out,
@@ -234,13 +236,6 @@ def command(
         _show(report)
     if report.stopped:
         sys.exit(EXIT_STOPPED)
-
-
-def _generation(pairs: tuple[str, ...], temperature: float | None, reply_tokens: int | None) -> dict[str, Any]:
-    """Settings of generation of an agent: only those that were given, the others are the provider's own."""
-    settings = key_values("--generate", pairs)
-    given = {"temperature": temperature, "max_tokens": reply_tokens}
-    return {**settings, **{name: value for name, value in given.items() if value is not None}}
 
 
 class _Events:

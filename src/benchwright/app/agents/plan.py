@@ -59,8 +59,12 @@ class AgentRunOptions:
     """How often every problem is worked on."""
     limit: int | None = None
     """Only the first so many problems."""
+    temperature: float | None = None
+    """None leaves it to the provider; so do the next ones."""
+    reply_tokens: int | None = None
+    """Most tokens of one reply."""
     generation: Mapping[str, Any] = field(default_factory=dict)
-    """In the names of Inspect's ``GenerateConfig``."""
+    """Further settings in the names of Inspect's ``GenerateConfig``."""
     calls: CallSettings = field(default_factory=CallSettings)
     at_once: int = 4
     """Samples worked on side by side."""
@@ -106,6 +110,12 @@ class AgentPlan:
         """Everything to be worked on, repetition by repetition."""
         return [SampleKey(p.id, sample) for sample in range(self.options.samples) for p in self.selected.available]
 
+    @property
+    def generation(self) -> dict[str, Any]:
+        """All settings of generation in Inspect's names; what is not among them is the provider's own."""
+        given = {"temperature": self.options.temperature, "max_tokens": self.options.reply_tokens}
+        return {**self.options.generation, **{name: value for name, value in given.items() if value is not None}}
+
     def prompt(self, problem: RepositoryProblem) -> Prompt:
         """What the agent is told."""
         return _prompt(problem, self.scaffold, self.options.limits, self.ready)
@@ -148,8 +158,8 @@ def plan_agent_run(options: AgentRunOptions, workspace: Workspace) -> AgentPlan:
     scaffold = SCAFFOLDS.get(options.scaffold)
     if options.selection.images is not None:
         raise UsageError("Agents work in environments that are built here, not in pulled images; leave --images out.")
-    check_generation(options.generation)
-    if options.samples > 1 and options.generation.get("temperature") == 0:
+    check_generation(_without_own_options(options.generation))
+    if options.samples > 1 and options.temperature == 0:
         raise UsageError(
             f"{options.samples} samples at temperature 0 are nearly the same; leave --temperature or --samples out."
         )
@@ -182,6 +192,12 @@ def plan_agent_run(options: AgentRunOptions, workspace: Workspace) -> AgentPlan:
         folder=options.out or Path("benchwright-results") / f"{stem}-{digest_of(identity)[:8]}",
         secrets=secrets_of(options.model, os.environ),
     )
+
+
+def _without_own_options(generation: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings less temperature and length of a reply as their own options give them."""
+    kinds = {"temperature": float, "max_tokens": int}
+    return {name: value for name, value in generation.items() if type(value) is not kinds.get(name)}
 
 
 def _limited(options: AgentRunOptions) -> Selection:
@@ -221,6 +237,8 @@ def _identity(
         "command_seconds": options.settings.command_seconds,
         "agent_limits": options.limits.to_plain(),
         "samples": options.samples,
+        "temperature": options.temperature,
+        "reply_tokens": options.reply_tokens,
         "generation": without_secrets(options.generation),
         "template_digest": _prompt(problems.problems[0], scaffold, options.limits, ready).template_digest,
         "sandbox": options.selection.sandbox,

@@ -154,7 +154,7 @@ class _Run:
             record=journal.append,
             tries=journal.tries,
             timeout=plan.options.calls.timeout,
-            reply_tokens=plan.options.generation.get("max_tokens"),
+            reply_tokens=plan.options.reply_tokens,
             secrets=plan.secrets,
         )
         self._logs = f"{LOGS}/{_next_number(folder)}"
@@ -194,7 +194,9 @@ class _Run:
     def _preflight(self) -> None:
         """Whether the model calls tools, asked with an instance of its own: its connections end with the question."""
         opened = open_model(self._plan.options.model)
-        objection = probe_tools(opened, self._plan.options.calls, self._meter)
+        objection = probe_tools(
+            opened, self._plan.options.calls, self._meter, reply_tokens=self._plan.options.reply_tokens
+        )
         if objection is not None:
             raise StoppedError(objection)
 
@@ -216,7 +218,7 @@ class _Run:
             name=f"{plan.problems.benchmark}_{plan.scaffold.name}",
             work=work,
             score=patch_verdicts(self._harness.grade, at_once=plan.options.workers),
-            generation=plan.options.generation,
+            generation=plan.generation,
             metadata={**plan.identity, "run_id": plan.run_id},
         )
         try:
