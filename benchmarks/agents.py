@@ -10,18 +10,25 @@ exit status is 1 when one is.
 # needs: built instances (see benchmarks/README.md)
 
 import argparse
+import itertools
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from benchwright.app.repositories.selection import Selection
+from benchwright.app.repositories.setups import select
+from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.core.repositories import RepositoryProblem
+from benchwright.sandboxes.base import RunLimits
 from benchwright.testing.agents import SUBMIT, Turn, by_bash, by_editor, by_patch_tool, call
 
 FORGED = """
@@ -75,8 +82,14 @@ def main() -> int:
     parser.add_argument("--ids", required=True, help="instances, separated by commas")
     parser.add_argument("--sandbox", action="append", default=[], help="namespace or docker; may be repeated")
     parser.add_argument("--scenario", action="append", default=[], choices=sorted(SCENARIOS))
+    parser.add_argument(
+        "--turns", type=int, default=0, help="only measure turns whose command does nothing"
+    )
     arguments = parser.parse_args()
     problems = REPOSITORY_BENCHMARKS.get("repositories").load(path=arguments.dataset).only(arguments.ids.split(","))
+    if arguments.turns:
+        print(json.dumps({name: _turns(arguments, name, problems.problems[0]) for name in arguments.sandbox}, indent=2))
+        return 0
     runs = []
     for sandbox in arguments.sandbox or ["namespace"]:
         for scenario in arguments.scenario or SCENARIOS:
@@ -92,22 +105,9 @@ def _run(
 ) -> dict[str, Any]:
     make, resolved, ending = SCENARIOS[scenario]
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder, "script.json")
-        script.write_text(json.dumps({problem.id: make(problem) for problem in problems}), encoding="utf-8")
+        script = {problem.id: make(problem) for problem in problems}
         started = time.monotonic()
-        done = subprocess.run(
-            [
-                Path(sys.executable).with_name("bw"), "run", "repositories", "--dataset", arguments.dataset,
-                "--ids", arguments.ids, "--sandbox", sandbox, "--model", "benchwright/scripted",
-                "-M", f"script={script}", "--no-preflight", "--exclude", "none", "--out", Path(folder, "run"), "--json",
-            ],
-            env={**os.environ, "BENCHWRIGHT_HOME": str(arguments.home)},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-        )  # fmt: skip
-        if done.returncode != 0:
-            raise SystemExit(f"bw run ended with {done.returncode}: {done.stdout[-2000:]}")
+        _bw_run(arguments, sandbox, script, Path(folder), arguments.ids)
         seconds = time.monotonic() - started
         rows = [json.loads(line) for line in Path(folder, "run", "rows.jsonl").read_text().splitlines()]
         attempts = [json.loads(line) for line in Path(folder, "run", "attempts.jsonl").read_text().splitlines()]
@@ -127,6 +127,55 @@ def _run(
         "endings": endings,
         "wrong": wrong,
     }
+
+
+def _turns(arguments: argparse.Namespace, sandbox: str, problem: RepositoryProblem) -> dict[str, float]:
+    """Milliseconds from one call of the model to the next, and how many of them the command itself takes."""
+    script = {problem.id: [call("bash", command="true")] * arguments.turns + [SUBMIT]}
+    with tempfile.TemporaryDirectory() as folder:
+        _bw_run(arguments, sandbox, script, Path(folder), problem.id, "--scaffold", "bash-only")
+        entries = [json.loads(line) for line in Path(folder, "run", "journal.jsonl").read_text().splitlines()]
+    ended = [datetime.fromisoformat(entry["at"]).timestamp() for entry in entries if entry["kind"] == "call"]
+    turns = sorted(1000 * (later - earlier) for earlier, later in itertools.pairwise(ended))
+    place = (
+        select(
+            Selection(benchmark="repositories", data=arguments.dataset, ids=(problem.id,), sandbox=sandbox),
+            Workspace(home=arguments.home),
+        )
+        .setups[problem.id]
+        .place
+    )
+    limits = RunLimits(wall_seconds=60)
+    commands = []
+    with place.sandbox.open_live(place.image, Selection(benchmark="repositories").workspace_limits) as workspace:
+        for _ in range(arguments.turns):
+            commands.append(1000 * workspace.start(["bash", "-c", "true"], limits=limits).wait().wall_seconds)
+    return {
+        "turn_median": round(statistics.median(turns), 1),
+        "turn_p95": round(turns[int(0.95 * len(turns))], 1),
+        "command_median": round(statistics.median(commands), 1),
+    }
+
+
+def _bw_run(
+    arguments: argparse.Namespace, sandbox: str, script: dict[str, list[Turn]], folder: Path, ids: str, *more: str
+) -> None:
+    """Let the scripted model work on instances; the run is in ``run`` below the folder."""
+    path = folder / "script.json"
+    path.write_text(json.dumps(script), encoding="utf-8")
+    done = subprocess.run(
+        [
+            Path(sys.executable).with_name("bw"), "run", "repositories", "--dataset", arguments.dataset,
+            "--ids", ids, "--sandbox", sandbox, "--model", "benchwright/scripted",
+            "-M", f"script={path}", "--no-preflight", "--exclude", "none", "--out", folder / "run", "--json", *more,
+        ],
+        env={**os.environ, "BENCHWRIGHT_HOME": str(arguments.home)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise SystemExit(f"bw run ended with {done.returncode}: {done.stdout[-2000:]}")
 
 
 if __name__ == "__main__":

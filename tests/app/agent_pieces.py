@@ -11,6 +11,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "bridge"))
 
+import run_pieces  # noqa: F401 - keeps Inspect's unclosed streams from being taken for ours
 from sandboxing_pieces import ScriptedWorkspace, ended
 
 from benchwright.app.agents import harness as harnesses
@@ -20,7 +21,7 @@ from benchwright.app.agents.plan import AgentPlan, AgentRunOptions, plan_agent_r
 from benchwright.app.agents.report import AgentRunReport
 from benchwright.app.agents.run import run_agents
 from benchwright.app.repositories import grading
-from benchwright.app.repositories.patches import GradedPatch
+from benchwright.app.repositories.patches import GradedPatch, PatchProgress
 from benchwright.app.repositories.selection import Selection
 from benchwright.app.repositories.setups import Selected
 from benchwright.app.workspace import Workspace
@@ -118,7 +119,7 @@ class ScriptedGrading:
         return False
 
 
-class Workspace_(ScriptedWorkspace):
+class Workplace(ScriptedWorkspace):
     """A workspace in which nothing runs; a broken one gives no tree."""
 
     broken = False
@@ -138,11 +139,15 @@ class Workspaces:
     """Stands where the sandbox is made."""
 
     broken: bool = False
+    """Whether no tree can be had of any."""
+    unopenable: bool = False
     opened: int = 0
 
-    def open_live(self, image: Image, limits: WorkspaceLimits, **options: Any) -> Workspace_:
+    def open_live(self, image: Image, limits: WorkspaceLimits, **options: Any) -> Workplace:
         """A workspace that answers every command with nothing."""
-        workspace = Workspace_()
+        if self.unopenable:
+            raise SandboxFault("no workspace can be opened")
+        workspace = Workplace()
         workspace.answers.extend(ended() for _ in range(20))
         workspace.broken = self.broken
         self.opened += 1
@@ -170,6 +175,7 @@ class Told:
 
     said: list[str] = field(default_factory=list)
     progresses: list[AgentProgress] = field(default_factory=list)
+    gradings: list[PatchProgress] = field(default_factory=list)
 
     def say(self, text: str) -> None:
         """One line."""
@@ -178,6 +184,10 @@ class Told:
     def progress(self, progress: AgentProgress) -> None:
         """How far it is."""
         self.progresses.append(progress)
+
+    def grading(self, progress: PatchProgress) -> None:
+        """How far the last grading is."""
+        self.gradings.append(progress)
 
 
 class AgentRuns:

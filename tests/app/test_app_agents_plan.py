@@ -64,8 +64,9 @@ def prices(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
+        ({"sandbox": "subprocess"}, "Agents work in namespace or docker, and subprocess was given"),
         ({"images": "org/{id}:1", "sandbox": "docker"}, "not in pulled images; leave --images out"),
-        ({"samples": 3, "generation": {"temperature": 0.0}}, "3 samples at temperature 0 are nearly the same"),
+        ({"samples": 3, "temperature": 0.0}, "3 samples at temperature 0 are nearly the same"),
         ({"limits": AgentLimits(cost=2.0)}, "2 USD cannot be kept, because the price of benchwright/scripted is not"),
         ({"budget": Budget(max_cost=3.0)}, "3 USD cannot be kept"),
         ({"of_model": {"name": "benchwright/little-base"}}, "as a base model (its name says that it is a base model)"),
@@ -73,8 +74,8 @@ def prices(tmp_path: Path) -> Path:
         ({"of_model": {"name": "nobody/model", "args": {}}}, "The model nobody/model cannot be opened"),
         ({"of_model": {"args": {}}}, "needs -M script=FILE"),
         ({"generation": {"max_tokenz": 5}}, "max_tokenz"),
-        ({"generation": {"temperature": "hot"}}, "use --temperature"),
-        ({"generation": {"max_tokens": 0.5}}, "use --reply-tokens"),
+        ({"generation": {"temperature": 0.5}}, "use --temperature"),
+        ({"generation": {"max_tokens": 5}}, "use --reply-tokens"),
         ({"generation": {"top_p": "all"}}, "top_p cannot be 'all'"),
         ({"ids": ("own__little-9",)}, "own__little-9"),
         ({"benchmark": "swebench-verfied"}, "swebench-verified"),
@@ -124,8 +125,8 @@ def test_a_model_that_is_said_to_chat_is_taken(runs: AgentRuns) -> None:
 def test_samples_without_a_temperature_are_taken(runs: AgentRuns) -> None:
     """It is the provider's own then."""
     assert len(runs.plan(samples=3).keys) == 9
-    assert len(runs.plan(samples=3, generation={"temperature": 0.5}).keys) == 9
-    assert len(runs.plan(generation={"temperature": 0.0}).keys) == 3
+    assert len(runs.plan(samples=3, temperature=0.5).keys) == 9
+    assert len(runs.plan(temperature=0.0).keys) == 3
 
 
 def test_repetitions_follow_one_another(runs: AgentRuns) -> None:
@@ -148,7 +149,9 @@ def test_only_the_first_problems(runs: AgentRuns) -> None:
 def test_the_same_command_is_the_same_run(runs: AgentRuns, prices: Path) -> None:
     """Its description is read back as it was written, whatever settings there are."""
     settings: dict[str, Any] = {
-        "generation": {"temperature": 0.1, "max_tokens": 500, "stop_seqs": ["é", "x"], "reasoning_effort": "high", "seed": 7},
+        "temperature": 0.1,
+        "reply_tokens": 500,
+        "generation": {"stop_seqs": ["é", "x"], "reasoning_effort": "high", "seed": 7},
         "limits": AgentLimits(uncached_tokens=None, turns=9, wall_seconds=0.3, cost=1.1),
         "samples": 2,
         "prices": prices,
@@ -167,6 +170,8 @@ def test_the_same_command_is_the_same_run(runs: AgentRuns, prices: Path) -> None
     ("settings", "name"),
     [
         ({"samples": 2}, "samples"),
+        ({"temperature": 0.5}, "temperature"),
+        ({"reply_tokens": 900}, "reply_tokens"),
         ({"limits": AgentLimits(turns=5)}, "agent_limits"),
         ({"scaffold": "loop"}, "scaffold"),
         ({"generation": {"seed": 1}}, "generation"),

@@ -86,10 +86,11 @@ def test_several_samples_are_worked_on_graded_and_reported(runs: AgentRuns, pric
         "integrity": report.summary.integrity.to_plain(),
     }
     assert report.summary.integrity.n == 3 and report.summary.integrity.passes == 2
-    assert report.summary.cost == pytest.approx(6 * (100 * 1.0 + 10 * 10.0) / 1e6)
+    assert report.ledger.cost == pytest.approx(6 * (100 * 1.0 + 10 * 10.0) / 1e6)
+    assert sum(line["cost"] for line in runs.lines("attempts.jsonl")) == pytest.approx(report.ledger.cost)
     manifest = report.grading.manifest
     assert (manifest["status"], manifest["not_finished"], manifest["run_id"]) == ("complete", [], report.plan.run_id)
-    assert (manifest["total_tokens"] if "total_tokens" in manifest else manifest["usage"]["total_tokens"]) == 660
+    assert manifest["usage"]["total_tokens"] == 660
 
 
 def test_a_finished_run_asks_nothing_and_says_the_same(runs: AgentRuns) -> None:
@@ -184,6 +185,17 @@ def test_a_sandbox_that_breaks_is_a_fault_that_no_journal_keeps(runs: AgentRuns)
         assert journal.attempts == {}
     runs.workspaces.broken = False
     assert runs.run(limit=1).now == 1
+
+
+def test_a_workspace_that_cannot_be_opened_is_a_fault(runs: AgentRuns) -> None:
+    """Though no agent has begun; it is begun anew by the same command."""
+    runs.workspaces.unopenable = True
+    report = runs.run(limit=2)
+    assert set(outcomes(runs).values()) == {"fault"} and report.not_finished == ()
+    assert report.stopped is not None and "no workspace can be opened" in report.stopped
+    assert runs.told.progresses[-1].faults == 2 and runs.told.progresses[-1].queued == 0
+    runs.workspaces.unopenable = False
+    assert runs.run(limit=2).now == 2 and set(outcomes(runs).values()) == {"passed"}
 
 
 def test_a_model_that_does_not_call_tools_is_found_out_first(runs: AgentRuns) -> None:
@@ -384,7 +396,7 @@ def test_counts_hold_when_many_threads_move_at_once(harness: Any, runs: AgentRun
     assert counts(reports[-1]) == (0, 0, 6, 6, 4, 0)
     assert {progress.total for progress in reports} == {6} and reports[-1].seconds_left == 0
     with journal_of(runs) as journal:
-        assert Counter(journal.attempts) == Counter(keys)
+        assert Counter(journal.attempts.keys()) == Counter(keys)
         assert {one.log for one in journal.attempts.values()} == {"logs/1"}
 
 

@@ -18,7 +18,8 @@ PRICE = Price(input=1.0, output=10.0, cache_read=0.1, as_of="2026-01-01", source
 
 def account(price: Price | None = None, **limits: Any) -> Account:
     """An account with these limits and no others."""
-    return Account(KEY, AgentLimits(**{"uncached_tokens": None, "cached_reads": None, **limits}), price)
+    clock = iter(range(10, 1000, 50)).__next__
+    return Account(KEY, AgentLimits(**{"uncached_tokens": None, "cached_reads": None, **limits}), price, clock=clock)
 
 
 def test_nothing_is_spent_at_first() -> None:
@@ -77,7 +78,8 @@ def test_what_is_said_first_of_an_ending_counts() -> None:
     ("limits", "line"),
     [
         ({}, "There is no budget on this task."),
-        ({"wall_seconds": 60.0}, "There is no budget on this task."),
+        ({"wall_seconds": 2000.0}, "Budget left: 1,950 of 2,000 seconds."),
+        ({"wall_seconds": 7.0}, "Budget left: 0 of 7 seconds."),
         ({"uncached_tokens": 2_000_000}, "Budget left: 1,999,840 of 2,000,000 uncached tokens."),
         ({"cached_reads": 20_000}, "Budget left: 19,000 of 20,000 cached-read tokens."),
         ({"turns": 3}, "Budget left: 2 of 3 turns."),

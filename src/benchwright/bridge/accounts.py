@@ -6,6 +6,8 @@ Account.over         why nothing more may be asked, once a limit is exceeded
 Account.line()       what the model is told after every turn
 """
 
+import time
+from collections.abc import Callable
 from contextvars import ContextVar
 from fractions import Fraction
 
@@ -18,8 +20,18 @@ from benchwright.core.budget import NOTHING, Price, TokenUsage
 class Account:
     """What one sample has used; every reply of the model is one turn.  One event loop owns it."""
 
-    def __init__(self, key: SampleKey, limits: AgentLimits, price: Price | None) -> None:
+    def __init__(
+        self,
+        key: SampleKey,
+        limits: AgentLimits,
+        price: Price | None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Open an empty account; the sample's time begins now, by a clock that counts seconds."""
         self.key = key
+        self._clock = clock
+        self._started = clock()
         self.limits = limits
         self._price = price
         self._cost: Fraction | None = None if price is None else Fraction(0)
@@ -82,6 +94,9 @@ class Account:
         if limits.cost is not None and spent.cost is not None:
             digits = 2 if limits.cost >= 1 else 4
             parts.append(f"${max(0.0, limits.cost - spent.cost):.{digits}f} of ${limits.cost:.{digits}f}")
+        if limits.wall_seconds is not None:
+            left = max(0.0, limits.wall_seconds - (self._clock() - self._started))
+            parts.append(f"{left:,.0f} of {limits.wall_seconds:,.0f} seconds")
         return f"Budget left: {', '.join(parts)}." if parts else "There is no budget on this task."
 
 

@@ -181,7 +181,9 @@ class CallMeter(ABC):
         estimated = 0
         if usage is None and reply.ending not in _NOT_BILLED:
             estimated = reservation.estimate.input_tokens + int(written / _CHARACTERS_PER_TOKEN) + 1
-        if usage is not None:
+        if usage is None:
+            output.usage = None  # what is not believed is in no sum, of ours or of Inspect's
+        else:
             _correct(output, usage)
             self._longest = max(self._longest, usage.output_tokens)
         ended = Ended(reply=reply, usage=usage, estimated_tokens=estimated, seconds=seconds)

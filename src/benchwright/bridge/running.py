@@ -1,12 +1,13 @@
 """Running a task through Inspect, and asking a few problems before it."""
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import inspect_ai
 from inspect_ai import Task
+from inspect_ai.log import read_eval_log_sample_summaries
 from inspect_ai.model import GenerateConfig
 
 from benchwright.benchmarks.base import SampleKey
@@ -39,6 +40,8 @@ class RunLog:
     """``success``, ``error`` or ``cancelled``."""
     error: str
     """What stopped it, if anything did."""
+    sample_errors: Mapping[str, str] = field(default_factory=dict)
+    """By sample id, what ended a sample that raised every time it was begun."""
 
 
 def run_task(
@@ -90,7 +93,16 @@ def run_task(
         path=Path(log.location.removeprefix("file://")),
         status=log.status,
         error=log.error.message if log.error else "",
+        sample_errors=_sample_errors(log.location),
     )
+
+
+def _sample_errors(location: str) -> dict[str, str]:
+    try:
+        summaries = read_eval_log_sample_summaries(location)
+    except (OSError, ValueError, KeyError):
+        return {}  # a log without any sample
+    return {str(summary.id): summary.error for summary in summaries if summary.error}
 
 
 def ask_beforehand(

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from benchwright.app.agents.report import AgentRunReport
-from benchwright.cli.agents import money
+from benchwright.cli.agent_progress import money
 from benchwright.cli.tables import simple_table
 from benchwright.core.agents import AgentAttempt
 from benchwright.core.attempts import Ending
@@ -59,8 +59,9 @@ def _show_integrity(out: Console, report: AgentRunReport) -> None:
 
 
 def _findings(attempts: Sequence[AgentAttempt]) -> list[str]:
+    """One line each: what was found, in which turn, and in which log the transcript is."""
     return [
-        f"{attempt.problem_id}#{attempt.sample}"
+        f"{attempt.log} {attempt.log_sample or attempt.problem_id}"
         f"{'' if finding.turn is None else f', turn {finding.turn}'}: {finding.kind.replace('_', ' ')}: "
         f"{finding.excerpt}"
         for attempt in attempts

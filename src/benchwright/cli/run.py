@@ -12,8 +12,9 @@ import click
 from benchwright.app import catalogue
 from benchwright.app.grading import DEFAULT_FLOOR_SECONDS
 from benchwright.app.workspace import Workspace
-from benchwright.cli.agents import AGENTS_ONLY, AgentRequest, agent_options, run_agent
-from benchwright.cli.agents import money as _money
+from benchwright.cli.agent_options import AGENTS_ONLY, AgentChoices, agent_options
+from benchwright.cli.agent_progress import money as _money
+from benchwright.cli.agents import AgentRequest, run_agent
 from benchwright.cli.grade import to_plain
 from benchwright.cli.main import EXIT_STOPPED, print_json
 from benchwright.cli.options import (
@@ -66,7 +67,7 @@ _FUNCTIONS_ONLY = {
     type=click.IntRange(1, 10_000),
     default=1,
     show_default=True,
-    help="How often every problem is asked; more than once needs a temperature.",
+    help="How often every problem is asked; more than once needs a temperature, except for agents.",
 )
 @click.option(
     "--temperature",
@@ -83,7 +84,12 @@ _FUNCTIONS_ONLY = {
     help="Speak to a chat model, or let a base model continue the prompt; auto decides by the model.",
 )
 @click.option("--prefill", is_flag=True, help="Begin the answer on the model's behalf, up to an opened code block.")
-@click.option("--preflight/--no-preflight", default=True, show_default=True, help="Ask three problems first.")
+@click.option(
+    "--preflight/--no-preflight",
+    default=True,
+    show_default=True,
+    help="Try the model out first: on three problems; for agents, whether it calls tools.",
+)
 @click.option("--max-tokens", type=click.IntRange(min=1), default=None, help="Most tokens of the whole run.")
 @click.option(
     "--max-cost", type=click.FloatRange(min=0, min_open=True), default=None, help="Most US dollars of the whole run."
@@ -187,7 +193,7 @@ def command(
             dry_run=dry_run,
             as_json=as_json,
         )
-        run_agent(request, Workspace.from_environment(os.environ), **for_agents)
+        run_agent(request, AgentChoices(**for_agents), Workspace.from_environment(os.environ))
         return
     refuse_given(AGENTS_ONLY, benchmark)
     options = RunOptions(

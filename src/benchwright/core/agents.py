@@ -162,7 +162,7 @@ class AgentAttempt:
     turns: int = 0
     tool_calls: int = 0
     wall_seconds: float = 0.0
-    """From the opening of the workspace to the submission."""
+    """From the moment the agent was let in to the submission."""
     findings: tuple[Finding, ...] = ()
     log: str = ""
     """Inspect log that holds the transcript, relative to the run's folder."""

@@ -96,6 +96,8 @@ class Evaluation:
     """Tools that were offered in the provider's own form, by its names; None when that is not recorded."""
     samples: int
     """For each problem."""
+    include_ignored: bool = False
+    """Whether new files that git ignores are part of a submission."""
     fixes: tuple[str, ...] = ()
     """As `fixes_for` gives them."""
 
@@ -110,6 +112,7 @@ class Evaluation:
             "native_tools": self.native_tools.value,
             "tools": None if self.tools is None else list(self.tools),
             "samples": self.samples,
+            "include_ignored": self.include_ignored,
             "fixes": list(self.fixes),
         }
 
@@ -150,6 +153,8 @@ class _Pair:
             yield f"native tools are {_native(a)} in A, {_native(b)} in B"
         if a.samples != b.samples:
             yield f"the samples for each problem are {a.samples} in A, {b.samples} in B"
+        if a.include_ignored != b.include_ignored:
+            yield "new files that git ignores are part of the submissions on one side only"
 
     def _versions(self) -> Iterator[str]:
         if self.a.version == self.b.version:

@@ -24,7 +24,8 @@ from benchwright.bridge.models import (
     without_secrets,
 )
 from benchwright.bridge.running import CallSettings
-from benchwright.bridge.scaffolds.base import FUNCTION, ReadyScaffold, Scaffold, ScaffoldSettings
+from benchwright.bridge.scaffolds.base import FUNCTION, PROGRAM_ORIGIN, ReadyScaffold, Scaffold, ScaffoldSettings
+from benchwright.bridge.scaffolds.limit_command import TOKENS_LEFT
 from benchwright.bridge.scaffolds.registry import SCAFFOLDS
 from benchwright.bridge.tasks import check_generation
 from benchwright.core.agents import AgentLimits
@@ -34,12 +35,11 @@ from benchwright.core.errors import UsageError
 from benchwright.core.evaluation import Evaluation, fixes_for
 from benchwright.core.prompts import Mode, Prompt
 from benchwright.core.repositories import RepositoryProblem
-from benchwright.sandboxes.base import WorkspaceLimits
 
-__all__ = ["AgentPlan", "AgentRunOptions", "ScaffoldSettings", "evaluation_of", "plan_agent_run", "workspace_limits"]
+AGENT_SANDBOXES = ("namespace", "docker")
+"""Those that Inspect knows as well."""
 
-LIMIT_COMMAND = "tokens-left"
-"""What an agent of somebody else's runs in the sandbox to ask for its budget."""
+__all__ = ["AgentPlan", "AgentRunOptions", "ScaffoldSettings", "plan_agent_run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,14 +140,6 @@ class AgentPlan:
         }
 
 
-def workspace_limits(selection: Selection) -> WorkspaceLimits:
-    """What everything in an agent's workspace may use together: as much as in a grading."""
-    limits = selection.limits
-    return WorkspaceLimits(
-        memory_bytes=limits.memory_bytes, processes=limits.processes, scratch_bytes=limits.scratch_bytes
-    )
-
-
 def plan_agent_run(options: AgentRunOptions, workspace: Workspace) -> AgentPlan:
     """Settle a run.
 
@@ -156,9 +148,14 @@ def plan_agent_run(options: AgentRunOptions, workspace: Workspace) -> AgentPlan:
             are not built, a missing key or program, a cost limit without a price.
     """
     scaffold = SCAFFOLDS.get(options.scaffold)
+    if options.selection.sandbox not in AGENT_SANDBOXES:
+        raise UsageError(
+            f"Agents work in {' or '.join(AGENT_SANDBOXES)}, and {options.selection.sandbox} was given; patches alone "
+            f"can be graded in it."
+        )
     if options.selection.images is not None:
         raise UsageError("Agents work in environments that are built here, not in pulled images; leave --images out.")
-    check_generation(_without_own_options(options.generation))
+    check_generation(options.generation)
     if options.samples > 1 and options.temperature == 0:
         raise UsageError(
             f"{options.samples} samples at temperature 0 are nearly the same; leave --temperature or --samples out."
@@ -194,12 +191,6 @@ def plan_agent_run(options: AgentRunOptions, workspace: Workspace) -> AgentPlan:
     )
 
 
-def _without_own_options(generation: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings less temperature and length of a reply as their own options give them."""
-    kinds = {"temperature": float, "max_tokens": int}
-    return {name: value for name, value in generation.items() if type(value) is not kinds.get(name)}
-
-
 def _limited(options: AgentRunOptions) -> Selection:
     """The selection with its problems named, when it is cut to the first of them."""
     if options.limit is None:
@@ -213,7 +204,7 @@ def _prompt(problem: RepositoryProblem, scaffold: Scaffold, limits: AgentLimits,
         problem,
         tools=scaffold.tools,
         limits=limits,
-        limit_command=LIMIT_COMMAND if ready.limit_command else None,
+        limit_command=TOKENS_LEFT if ready.limit_command else None,
     )
 
 
@@ -231,10 +222,12 @@ def _identity(
         "model": opened.name,
         "model_args": without_secrets(options.model.args),
         "scaffold": scaffold.name,
-        "scaffold_facts": dict(ready.facts),
+        "scaffold_facts": {name: fact for name, fact in ready.facts.items() if name != PROGRAM_ORIGIN},
+        "scaffold_options": dict(options.settings.options),
         "tools": dict(ready.forms),
         "native_tools": options.settings.native_tools.value,
-        "command_seconds": options.settings.command_seconds,
+        "command_seconds": [options.settings.command_seconds, options.settings.longest_command_seconds],
+        "output_bytes": options.settings.output_bytes,
         "agent_limits": options.limits.to_plain(),
         "samples": options.samples,
         "temperature": options.temperature,
@@ -242,21 +235,24 @@ def _identity(
         "generation": without_secrets(options.generation),
         "template_digest": _prompt(problems.problems[0], scaffold, options.limits, ready).template_digest,
         "sandbox": options.selection.sandbox,
+        "grading_limits": dataclasses.asdict(options.selection.limits),
         "environment_digest": digest_of(setups),
         "include_ignored": options.include_ignored,
-        "evaluation": evaluation_of(options, ready, opened).to_plain(),
+        "evaluation": _evaluation(options, problems.version, ready, opened).to_plain(),
     }
 
 
-def evaluation_of(options: AgentRunOptions, ready: ReadyScaffold, opened: OpenModel) -> Evaluation:
+def _evaluation(options: AgentRunOptions, data_version: str, ready: ReadyScaffold, opened: OpenModel) -> Evaluation:
     """What says whether two results may stand side by side."""
     native = tuple(form for form in ready.forms.values() if form != FUNCTION)
     return Evaluation(
+        data_version=data_version,
         scaffold=options.scaffold,
         provider=opened.served_by,
         limits=options.limits,
         native_tools=options.settings.native_tools,
         tools=native,
         samples=options.samples,
+        include_ignored=options.include_ignored,
         fixes=fixes_for(opened.served_by, options.scaffold, native),
     )

@@ -2,13 +2,14 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchwright.app.agents.plan import AgentPlan
 from benchwright.app.repositories.grading import PatchGradeOptions, PatchGradeReport, grade_run
+from benchwright.app.repositories.patches import PatchProgress
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.base import SampleKey
 from benchwright.benchmarks.repositories import PatchFile
@@ -60,8 +61,6 @@ class AgentSummary:
     """Median of the samples that ended; so are the others."""
     tokens: int
     wall_seconds: float
-    cost: float | None
-    """USD of all samples together, also of those begun and not finished; None when a price is not known."""
     integrity: IntegrityReport
 
     def to_plain(self) -> dict[str, Any]:
@@ -95,8 +94,14 @@ class AgentRunReport:
         return self.plan.folder
 
 
-def report_agent_run(plan: AgentPlan, folder: ResultsFolder, workspace: Workspace, worked: Worked) -> AgentRunReport:
-    """Grade and write everything; at least one attempt must be there."""
+def report_agent_run(
+    plan: AgentPlan,
+    folder: ResultsFolder,
+    workspace: Workspace,
+    worked: Worked,
+    report: Callable[[PatchProgress], None],
+) -> AgentRunReport:
+    """Grade and write everything, which is told as it goes on; at least one attempt must be there."""
     found = worked.found
     folder.write_lines(ATTEMPTS, (plain_attempt(attempt) for attempt in found))
     _write_predictions(folder, plan, found)
@@ -121,8 +126,8 @@ def report_agent_run(plan: AgentPlan, folder: ResultsFolder, workspace: Workspac
         views=plan.options.views,
         model=plan.opened.name,
     )
-    grading = grade_run(folder, options, patches, facts, workspace, lambda progress: None)
-    summary = _summary(found, grading.rows, worked.ledger)
+    grading = grade_run(folder, options, patches, facts, workspace, report)
+    summary = _summary(found, grading.rows)
     folder.write_manifest({**_without_schema(folder.manifest()), "agents": summary.to_plain()})
     return AgentRunReport(
         plan=plan,
@@ -173,7 +178,7 @@ def _write_predictions(folder: ResultsFolder, plan: AgentPlan, attempts: Sequenc
         )
 
 
-def _summary(attempts: Sequence[AgentAttempt], rows: Sequence[ResultRow], ledger: Ledger) -> AgentSummary:
+def _summary(attempts: Sequence[AgentAttempt], rows: Sequence[ResultRow]) -> AgentSummary:
     ended = [attempt for attempt in attempts if attempt.ending is not Ending.FAILED]
     passed = {(row.problem_id, row.sample): row.verdict.outcome is Outcome.PASSED for row in rows if row.verdict.scored}
     judged = [
@@ -186,7 +191,6 @@ def _summary(attempts: Sequence[AgentAttempt], rows: Sequence[ResultRow], ledger
         turns=round(_median([attempt.turns for attempt in ended])),
         tokens=round(_median([attempt.usage.total for attempt in ended])),
         wall_seconds=_median([attempt.wall_seconds for attempt in ended]),
-        cost=ledger.cost,
         integrity=summarise(judged),
     )
 

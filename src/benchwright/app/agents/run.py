@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from benchwright.app.agents.harness import AgentProgress, RunHarness
-from benchwright.app.agents.plan import AgentPlan, workspace_limits
+from benchwright.app.agents.plan import AgentPlan
 from benchwright.app.agents.report import AgentRunReport, Worked, report_agent_run
+from benchwright.app.repositories.patches import PatchProgress
 from benchwright.app.repositories.selection import environments_in_use
 from benchwright.app.runfile import RunFile
 from benchwright.app.workspace import Workspace
@@ -41,6 +42,9 @@ class AgentRunEvents(Protocol):
 
     def progress(self, progress: AgentProgress) -> None:
         """How far the run is."""
+
+    def grading(self, progress: PatchProgress) -> None:
+        """How far the grading of what is not graded yet is, once the agents have ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +193,7 @@ class _Run:
             before=before,
             ledger=self._ledger,
         )
-        return report_agent_run(self._plan, self._folder, self._workspace, worked)
+        return report_agent_run(self._plan, self._folder, self._workspace, worked, self._events.grading)
 
     def _preflight(self) -> None:
         """Whether the model calls tools, asked with an instance of its own: its connections end with the question."""
@@ -233,6 +237,11 @@ class _Run:
         except BaseException:
             self._harness.pipeline.stop()
             raise
+        names = {sample_name(*key, plan.options.samples): key for key in waiting}
+        for name, words in log.sample_errors.items():
+            key = names[name]
+            if not self._journal.done(*key) and key not in self._harness.broken:
+                self._harness.broke(key, words)  # before the agent began: its workspace could not be opened
         if log.status != "success":
             self._events.say(f"Inspect ended with status {log.status}: {log.error}")
 
@@ -245,19 +254,16 @@ class _Run:
             sample=key.sample,
             prompt=plan.prompt(problem),
             sandbox=sandbox_spec(
-                place.sandbox.name, place.image, workspace_limits(plan.selection), shared=plan.ready.shared
+                place.sandbox.name, place.image, plan.selection.workspace_limits, shared=plan.ready.shared
             ),
             name=sample_name(problem.id, key.sample, plan.options.samples),
         )
 
     def _found(self, key: SampleKey) -> AgentAttempt | None:
         """What there is of a sample; None when it was not finished."""
-        attempt = self._journal.attempts.get(key)
-        if attempt is not None:
-            return attempt
         words = self._harness.broken.get(key)
-        if words is None:
-            return None
+        if words is None or self._journal.done(*key):
+            return self._journal.attempts.get(key)
         return AgentAttempt(
             problem_id=key.problem_id, sample=key.sample, ending=Ending.FAILED, ending_detail=f"sandbox: {words}"
         )

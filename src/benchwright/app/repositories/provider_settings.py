@@ -72,11 +72,7 @@ def write_settings(
     if registry is not None:
         pushed_reference(registry, "checked/before-images-are-made:latest", "0")
     selected = select(dataclasses.replace(selection, sandbox="docker"), workspace)
-    limits = WorkspaceLimits(
-        memory_bytes=selection.limits.memory_bytes,
-        processes=selection.limits.processes,
-        scratch_bytes=selection.limits.scratch_bytes,
-    )
+    limits = selection.workspace_limits
     files: dict[str, Path] = {}
     images: dict[str, str] = {}
     for problem in selected.available:

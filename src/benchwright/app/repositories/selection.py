@@ -11,6 +11,7 @@ from benchwright.core.repositories import RepositoryLimits
 from benchwright.environments.repositories.instances import RepositoryEnvironments
 from benchwright.environments.repositories.rootfs import RootfsChoice
 from benchwright.environments.repositories.spec import load_specs
+from benchwright.sandboxes.base import WorkspaceLimits
 from benchwright.sandboxes.registry import SANDBOXES
 
 DEFAULT_SANDBOX = "namespace"
@@ -39,6 +40,15 @@ class Selection:
     images: str | None = None
     """Template of the names of images to pull, instead of environments built here."""
     limits: RepositoryLimits = field(default_factory=RepositoryLimits)
+
+    @property
+    def workspace_limits(self) -> WorkspaceLimits:
+        """What everything in a workspace may use together, a grading's and an agent's alike."""
+        return WorkspaceLimits(
+            memory_bytes=self.limits.memory_bytes,
+            processes=self.limits.processes,
+            scratch_bytes=self.limits.scratch_bytes,
+        )
 
     def load(self) -> RepositorySet:
         """The chosen rows; raises `UsageError` for data that is not as claimed and for unknown ids."""

@@ -15,6 +15,9 @@ SHARED = "/.benchwright/scaffold"
 """Where a scaffold's own files are seen inside the sandbox, read-only."""
 
 
+PROGRAM_ORIGIN = "program_origin"
+"""Fact that says where a program was found; the same program found elsewhere makes no other run."""
+
 FUNCTION = "function"
 """Form of a tool that is offered as a plain function."""
 

@@ -22,7 +22,7 @@ from inspect_ai.util import sandbox
 
 from benchwright.bridge.accounts import Account
 from benchwright.bridge.scaffolds import limit_command
-from benchwright.bridge.scaffolds.base import SHARED, ReadyScaffold, ScaffoldSettings
+from benchwright.bridge.scaffolds.base import PROGRAM_ORIGIN, SHARED, ReadyScaffold, ScaffoldSettings
 from benchwright.bridge.scaffolds.mini_program import mini_program
 from benchwright.bridge.scaffolds.programs import Program, find_program, program_source
 from benchwright.bridge.scaffolds.watching import Watch, watch_calls
@@ -75,7 +75,7 @@ class OtherScaffold:
             facts={
                 "inspect_swe": versions["inspect_swe"],
                 "program": f"{self.name} {program.version}".strip(),
-                "program_origin": program.origin,
+                PROGRAM_ORIGIN: program.origin,
             },
             shared={f"{SHARED}/{self.name}": program.folder},
             forms={},
