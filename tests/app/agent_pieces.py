@@ -85,7 +85,7 @@ def verdict_of(attempt: Attempt) -> Verdict:
     passed = int(outcome is Outcome.PASSED)
     return Verdict(
         outcome=outcome, reason=reason, detail="", planned=1, passed=passed, judge_version=1, record_digest=None
-    )  # fmt: skip
+    )
 
 
 class ScriptedGrading:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from agent_pieces import IDS, AgentRuns
 
-from benchwright.app.agents.plan import workspace_limits
 from benchwright.app.agents.run import dry_agent_run
 from benchwright.app.runfile import RunFile
 from benchwright.bridge.scaffolds.base import ScaffoldSettings
@@ -94,7 +93,7 @@ def test_what_would_fail_later_is_refused_now(runs: AgentRuns, settings: dict[st
 
 def test_an_unknown_scaffold_is_told_with_those_there_are(runs: AgentRuns) -> None:
     """A name that is nearly right is found."""
-    with pytest.raises(UnknownNameError, match="scaffold.*lop.*loop"):
+    with pytest.raises(UnknownNameError, match=r"scaffold.*lop.*loop"):
         runs.plan(scaffold="lop")
 
 
@@ -211,7 +210,11 @@ def test_the_evaluation_says_what_may_be_ranked_together(runs: AgentRuns) -> Non
     """Version, scaffold, provider, limits and forms of tools."""
     plan = runs.plan(samples=2)
     evaluation = Evaluation.from_plain(plan.identity["evaluation"])
-    assert (evaluation.version, evaluation.scaffold, evaluation.provider) == (EVALUATION_VERSION, "bash-only", "benchwright")
+    assert (evaluation.version, evaluation.scaffold, evaluation.provider) == (
+        EVALUATION_VERSION,
+        "bash-only",
+        "benchwright",
+    )
     assert (evaluation.limits, evaluation.samples, evaluation.tools) == (AgentLimits(), 2, ())
 
 
@@ -225,7 +228,7 @@ def test_an_agent_is_told_issue_and_budget(runs: AgentRuns) -> None:
 
 def test_a_workspace_may_use_what_a_grading_may(runs: AgentRuns) -> None:
     """Memory, processes and disk."""
-    limits = workspace_limits(runs.options().selection)
+    limits = runs.options().selection.workspace_limits
     graded = RepositoryLimits()
     assert (limits.memory_bytes, limits.processes) == (graded.memory_bytes, graded.processes)
     assert limits.scratch_bytes == graded.scratch_bytes

@@ -86,9 +86,12 @@ def test_what_is_said_first_of_an_ending_counts() -> None:
         ({"cost": 2.0}, "Budget left: $2.00 of $2.00."),
         ({"cost": 0.005}, "Budget left: $0.0043 of $0.0050."),
         ({"uncached_tokens": 160, "turns": 1}, "Budget left: 0 of 160 uncached tokens, 0 of 1 turns."),
-        ({"uncached_tokens": 10, "cached_reads": 10}, "Budget left: 0 of 10 uncached tokens, 0 of 10 cached-read tokens."),
+        (
+            {"uncached_tokens": 10, "cached_reads": 10},
+            "Budget left: 0 of 10 uncached tokens, 0 of 10 cached-read tokens.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_model_is_told_what_is_left(limits: dict[str, Any], line: str) -> None:
     """Of every limit that it can use up by asking; never less than nothing."""
     used = account(PRICE, **limits)
@@ -110,6 +113,6 @@ def test_a_task_has_the_account_that_was_current_when_it_began() -> None:
         return found == [own, own]
 
     async def both() -> list[bool]:
-        return await asyncio.gather(sample(account()), sample(account()))
+        return list(await asyncio.gather(sample(account()), sample(account())))
 
     assert asyncio.run(both()) == [True, True]

@@ -28,7 +28,9 @@ from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 
 DIFF = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-1\n+2\n"
-BINARY = "diff --git a/b b/b\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n"
+BINARY = (
+    "diff --git a/b b/b\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n"
+)
 HOSTILE = "a`b\n\n# Resolved\n\n![x](https://example.org/x.png) <img src=x> | [y](javascript:z)\r\n```\n*c*"
 
 
@@ -49,11 +51,15 @@ def graded(
 ) -> GradedAttempt:
     """A judged patch."""
     verdict = Verdict(
-        outcome=outcome, reason=reason, detail=detail, planned=2, passed=len(passed), judge_version=1, record_digest=None
+        outcome=outcome,
+        reason=reason,
+        detail=detail,
+        planned=2,
+        passed=len(passed),
+        judge_version=1,
+        record_digest=None,
     )
-    row = ResultRow(
-        problem_id="p", sample=0, score=Score.PATCH, verdict=verdict, job_digest=None, notes=tuple(notes)
-    )  # fmt: skip
+    row = ResultRow(problem_id="p", sample=0, score=Score.PATCH, verdict=verdict, job_digest=None, notes=tuple(notes))
     return GradedAttempt(row=row, passed=passed, failed=failed)
 
 
@@ -72,7 +78,7 @@ FAULT = graded(Outcome.FAULT, Reason.SANDBOX_LOST)
 )
 def test_only_a_resolved_issue_counts_and_a_fault_does_not(of_it: GradedAttempt, value: float) -> None:
     """1, 0, or NaN, which Inspect's means leave out."""
-    found = score_of(attempt(), of_it).value
+    found: Any = score_of(attempt(), of_it).value
     assert found == {"patch": pytest.approx(value, nan_ok=True)}
 
 
@@ -112,7 +118,9 @@ def test_a_reader_finds_everything_behind_a_verdict() -> None:
 
 def test_a_failed_attempt_has_no_patch() -> None:
     """A log that is graded again must not take a provider's failure for an empty answer."""
-    score = score_of(attempt(Ending.FAILED, submission=Submission(patch="")), graded(Outcome.FAULT, Reason.PROVIDER_ERROR))
+    score = score_of(
+        attempt(Ending.FAILED, submission=Submission(patch="")), graded(Outcome.FAULT, Reason.PROVIDER_ERROR)
+    )
     assert PATCH not in (score.metadata or {})
     empty = score_of(attempt(submission=Submission(patch="")), graded(Outcome.NO_ANSWER, Reason.EMPTY))
     assert (empty.metadata or {})[PATCH] == "" and not empty.answer

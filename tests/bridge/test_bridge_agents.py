@@ -88,11 +88,12 @@ class Workspaces:
     """Stands where the sandbox is made; the first ones may be broken."""
 
     broken: int = 0
+    unclosable: int = 0
     opened: list[Workspace] = field(default_factory=list)
 
     def open_live(self, image: Image, limits: WorkspaceLimits, **options: Any) -> Workspace:
         """A workspace that answers every command."""
-        workspace = Workspace()
+        workspace = Workspace(unclosable=self.unclosable)
         workspace.answers.extend(ended(stdout=b"fine") for _ in range(10))
         workspace.faults = len(self.opened) < self.broken
         self.opened.append(workspace)
@@ -227,9 +228,10 @@ def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Went]:
         price: Price | None = None,
         harness: Takes | None = None,
         broken: int = 0,
+        unclosable: int = 0,
         spec: SandboxEnvironmentSpec | None = None,
     ) -> Went:
-        workspaces = Workspaces(broken=broken)
+        workspaces = Workspaces(broken=broken, unclosable=unclosable)
         monkeypatch.setattr(NamespaceEnvironment, "sandbox", classmethod(lambda cls: workspaces))
         harness = harness or Takes()
         scaffold, settings = Scaffold(act), ScaffoldSettings()
@@ -300,6 +302,14 @@ def test_a_submission_is_taken_kept_and_then_graded(go: Callable[..., Went]) -> 
     assert went.workspaces.opened[0].closings >= 1
     assert (went.sample.scores or {})["graded"].explanation == "submitted 'the patch\\n'"
     assert AgentAttempt.from_plain(went.sample.metadata[ATTEMPT]) == attempt
+
+
+def test_a_workspace_that_cannot_be_closed_costs_no_submission(go: Callable[..., Went]) -> None:
+    """The attempt is kept and graded, and closing is tried again."""
+    went = go(hand_in, [turn()], unclosable=1)
+    assert went.harness.names == ["begun", "submission", "findings", "finished"]
+    assert (went.sample.scores or {})["graded"].explanation == "submitted 'the patch\\n'"
+    assert went.workspaces.opened[0].closings >= 2
 
 
 def test_the_harness_does_not_hold_up_other_samples(go: Callable[..., Went]) -> None:

@@ -1,12 +1,16 @@
 """Somebody else's program in a sandbox: asked for by Inspect's bridge, watched, and ended when its budget is."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from inspect_ai.agent._bridge.sandbox import service as bridge_service
 from inspect_ai.model import ChatMessage, ChatMessageTool, ModelOutput
 from inspect_ai.util import SandboxEnvironmentSpec
+from inspect_ai.util._sandbox import exec_remote, service
 from sandboxing_pieces import LIMITS, Place, place
 from scaffold_pieces import USAGE, Outputs, Worked, playing, turn, work
 
@@ -34,6 +38,17 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield found
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    """Inspect looks for requests from inside every 2 s and for a program's end every 5 s; here it does sooner."""
+
+    async def serve(*arguments: Any, polling_interval: float, **options: Any) -> None:
+        await service.sandbox_service(*arguments, polling_interval=polling_interval / 10, **options)
+
+    with patch.object(bridge_service, "sandbox_service", serve), patch.object(exec_remote, "MIN_POLL_INTERVAL", 0.5):
+        yield
+
+
 @pytest.fixture
 def scaffold(tmp_path: Path) -> OtherScaffold:
     """Claude Code, with a little program in its place."""
@@ -59,53 +74,64 @@ def outputs_of(messages: list[ChatMessage]) -> list[str]:
     return [message.text.strip() for message in messages if isinstance(message, ChatMessageTool)]
 
 
-def test_it_works_until_it_calls_no_tool(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """What came of a sample with nothing special, and what the model was offered in each of its calls."""
+
+    worked: Worked
+    offered: list[list[str]]
+
+
+SCRIPT = ("echo one > /testbed/a; pwd; tokens-left", "cat /testbed/a; echo $PATH; bash -c tokens-left")
+
+
+@pytest.fixture(scope="module")
+def whole(known: Place, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """Two turns with a command, and a last one without."""
+    folder = tmp_path_factory.mktemp("whole")
+    offered: list[list[str]] = []
+
+    def answer(messages: list[ChatMessage], tools: list[Any], choice: Any, config: Any) -> ModelOutput:
+        offered.append([tool.name for tool in tools])
+        assert {tool.description for tool in tools} == {"as its maker says"}
+        return bash(SCRIPT[len(offered) - 1]) if len(offered) <= len(SCRIPT) else turn(text="ok")
+
+    limits = AgentLimits(uncached_tokens=1000, cached_reads=None)
+    worked = act(known, little_code(folder / "program"), answer, folder, limits)
+    return Whole(worked=worked, offered=offered)
+
+
+def test_it_works_until_it_calls_no_tool(whole: Whole) -> None:
     """The transcript is whole, every call counts, and what is recorded names the programs."""
-    worked = act(
-        known, scaffold, [bash("echo one > /testbed/a; pwd"), bash("cat /testbed/a"), turn(text="ok")], tmp_path
-    )
+    worked = whole.worked
     assert worked.account.ending is Ending.SUBMITTED
     assert worked.account.turns == 3
-    assert outputs_of(worked.sample.messages) == ["/testbed", "one"]
-    assert [action.text for action in actions_of(worked.sample.messages)] == [
-        "echo one > /testbed/a; pwd",
-        "cat /testbed/a",
-    ]
+    assert [output.split()[0] for output in outputs_of(worked.sample.messages)] == ["/testbed", "one"]
+    assert [action.text for action in actions_of(worked.sample.messages)] == list(SCRIPT)
     assert worked.texts[0].endswith("Mend it.")
     assert worked.texts[-1] == "assistant: ok"
     assert worked.account.facts == {"program_says": "7.7.7 (Little Code)"}
     assert worked.account.reported == USAGE + USAGE + USAGE
 
 
-def test_the_model_is_offered_the_tools_of_the_program(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+def test_the_model_is_offered_the_tools_of_the_program(whole: Whole) -> None:
     """None of ours takes the place of one, whatever its name."""
-    offered: list[list[str]] = []
-
-    def answer(messages: list[ChatMessage], tools: list[Any], choice: Any, config: Any) -> ModelOutput:
-        offered.append([tool.name for tool in tools])
-        assert {tool.description for tool in tools} == {"as its maker says"}
-        return turn(text="ok")
-
-    act(known, scaffold, answer, tmp_path)
-    assert offered == [list(TOOLS)]
+    assert whole.offered == [list(TOOLS)] * 3
 
 
-def test_the_agent_can_ask_what_is_left(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
-    """The command answers with what is left after the very reply that calls it; it is on the `PATH` of login shells."""
-    limits = AgentLimits(uncached_tokens=1000, cached_reads=None)
-    script = [bash("tokens-left"), bash("bash -c tokens-left"), turn(text="ok")]
-    worked = act(known, scaffold, script, tmp_path, limits)
-    assert outputs_of(worked.sample.messages) == [
+def test_the_agent_can_ask_what_is_left(whole: Whole) -> None:
+    """The command answers with what is left after the very reply that calls it, also in another shell."""
+    assert [output.splitlines()[-1] for output in outputs_of(whole.worked.sample.messages)] == [
         "Budget left: 890 of 1,000 uncached tokens.",
         "Budget left: 780 of 1,000 uncached tokens.",
     ]
 
 
-def test_its_helpers_come_first_on_its_path(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
+def test_its_helpers_come_first_on_its_path(known: Place, whole: Whole) -> None:
     """And what the image has on the `PATH` follows."""
-    worked = act(known, scaffold, [bash("echo $PATH"), turn(text="ok")], tmp_path)
     path = known.config.image.environ["PATH"]
-    assert outputs_of(worked.sample.messages) == [f"/.benchwright/scaffold/claude-code/helpers:{path}"]
+    seen = outputs_of(whole.worked.sample.messages)[1].splitlines()[1]
+    assert seen == f"/.benchwright/scaffold/claude-code/helpers:{path}"
 
 
 def test_the_last_turn_within_the_budget_is_carried_out(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
@@ -122,7 +148,7 @@ def test_a_call_beside_the_conversation_does_not_cut_the_last_turn_off(
     known: Place, scaffold: OtherScaffold, tmp_path: Path
 ) -> None:
     """It is not made, and the turn's own tool call runs to its end."""
-    script = [bash("aside sleep 4; echo two > /testbed/a; cat /testbed/a"), bash("exit")]
+    script = [bash("aside sleep 2; echo two > /testbed/a; cat /testbed/a"), bash("exit")]
     worked = act(known, scaffold, script, tmp_path, AgentLimits(uncached_tokens=100))
     assert worked.account.ending is Ending.OUT_OF_BUDGET
     assert len(worked.calls) == 1
@@ -135,7 +161,7 @@ def test_a_call_beside_the_conversation_counts(known: Place, scaffold: OtherScaf
     def answer(messages: list[ChatMessage], *more: Any) -> ModelOutput:
         if messages[-1].text == "a title, please":
             return turn(text="A title")
-        return turn(text="ok") if isinstance(messages[-1], ChatMessageTool) else bash("aside sleep 4; echo ran")
+        return turn(text="ok") if isinstance(messages[-1], ChatMessageTool) else bash("aside sleep 2; echo ran")
 
     worked = act(known, scaffold, answer, tmp_path)
     assert worked.account.turns == 3
@@ -184,13 +210,10 @@ def test_a_program_that_does_not_start_is_a_fault(known: Place, scaffold: OtherS
         act(known, scaffold, [], tmp_path)
 
 
-@pytest.mark.parametrize(("stop", "ending"), [("content_filter", Ending.REFUSED), ("model_length", Ending.OVERFLOWED)])
-def test_the_last_reply_tells_the_ending(
-    known: Place, scaffold: OtherScaffold, tmp_path: Path, stop: Any, ending: Ending
-) -> None:
+def test_the_last_reply_tells_the_ending(known: Place, scaffold: OtherScaffold, tmp_path: Path) -> None:
     """A refusal is not asked for again."""
-    worked = act(known, scaffold, [bash("echo one"), turn(text="no", stop=stop)], tmp_path)
-    assert worked.account.ending is ending
+    worked = act(known, scaffold, [bash("echo one"), turn(text="no", stop="content_filter")], tmp_path)
+    assert worked.account.ending is Ending.REFUSED
     assert len(worked.calls) == 2
 
 

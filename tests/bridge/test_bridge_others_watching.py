@@ -15,7 +15,6 @@ from benchwright.bridge.scaffolds.watching import Watch, last_words, watch_calls
 from benchwright.core.agents import AgentLimits
 from benchwright.core.attempts import Ending
 from benchwright.core.budget import TokenUsage
-from benchwright.core.errors import SandboxFault
 
 CALL = ("Bash", {"command": "true"})
 FIRST: list[ChatMessage] = [ChatMessageUser(content="Mend it.")]
@@ -122,24 +121,6 @@ def test_an_error_of_the_model_ends_the_agent_and_comes_out() -> None:
     assert account.ending is None
 
 
-def test_a_sandbox_that_breaks_when_the_agent_is_told_is_a_fault() -> None:
-    """It is not the program's error, which it would look like from inside."""
-
-    async def broken(account: Account) -> None:
-        raise SandboxFault("the guest is gone")
-
-    model = watched(turn(text="a"))
-
-    async def act(state: AgentState) -> None:
-        try:
-            await model.generate(state.messages)
-        except SandboxFault:
-            raise RuntimeError("Error executing claude code agent 1: ") from None
-
-    with pytest.raises(SandboxFault, match="the guest is gone"):
-        run(Account(KEY, AgentLimits(), None), act, tell=broken)
-
-
 def test_an_error_of_the_program_before_any_reply_comes_out() -> None:
     """It is nobody's answer."""
 
@@ -170,6 +151,21 @@ def test_a_program_that_fails_over_a_refusal_has_not_crashed() -> None:
 
     run(account, act)
     assert account.ending is Ending.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("stop", "ending"),
+    [("stop", Ending.SUBMITTED), ("content_filter", Ending.REFUSED), ("model_length", Ending.OVERFLOWED)],
+)
+def test_the_last_reply_of_a_program_that_ends_tells_the_ending(stop: Any, ending: Ending) -> None:
+    """As Inspect's bridge has it in the state."""
+    account, model = Account(KEY, AgentLimits(), None), watched(turn(text="no", stop=stop))
+
+    async def act(state: AgentState) -> None:
+        state.output = await model.generate(state.messages)
+
+    run(account, act)
+    assert account.ending is ending
 
 
 def test_calls_outside_a_watch_are_made_as_they_are() -> None:

@@ -38,7 +38,7 @@ from benchwright.bridge.sandboxing.providers import (
     NamespaceEnvironment,
     Provider,
 )
-from benchwright.core.errors import SandboxFault, UsageError
+from benchwright.core.errors import IsolationRefusedError, SandboxFault, UsageError
 from benchwright.sandboxes.base import Image, LiveResult, RunLimits, WorkspaceLimits
 
 T = TypeVar("T")
@@ -387,6 +387,18 @@ def test_what_cannot_be_closed_is_told_and_tried_again(
     with caplog.at_level(logging.WARNING):
         run(sample)
     assert [workspace.closings for workspace in sandbox.made] == [2]
+
+
+def test_an_engine_that_is_gone_fails_no_sample(caplog: pytest.LogCaptureFixture) -> None:
+    """Nor is it anybody's business but the log's."""
+
+    class Unreachable(ScriptedWorkspace):
+        def close(self) -> None:
+            raise IsolationRefusedError("there is no docker")
+
+    with caplog.at_level(logging.WARNING):
+        opened.close(Unreachable())
+    assert "there is no docker" in caplog.text
 
 
 class InContainer(ScriptedWorkspace):

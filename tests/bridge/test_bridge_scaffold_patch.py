@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from inspect_ai.tool import ToolError
-from inspect_ai.util import OutputLimitExceededError
+from inspect_ai.util import OutputLimitExceededError, SandboxUnavailableError
 from sandboxing_pieces import place
 from scaffold_pieces import HostEnvironment
 
@@ -101,20 +101,25 @@ def test_a_patch_that_does_not_fit_changes_nothing(repo: Path, patch: str, words
     assert tree(repo) == before
 
 
+FULL = OSError(28, "No space left on device")
+GONE = SandboxUnavailableError("No space left on device for a shell")
+
+
 class Failing(HostEnvironment):
     """Fails to write to files of some names."""
 
-    def __init__(self, *names: str, times: int = 1) -> None:
+    def __init__(self, *names: str, times: int = 1, error: Exception = FULL) -> None:
         super().__init__()
         self.names = names
         self.times = times
+        self.error = error
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
         """A full disk, after some bytes."""
         if Path(file).name in self.names and self.times:
             self.times -= 1
             Path(file).write_text("half")
-            raise OSError(28, "No space left on device", file)
+            raise self.error
         await super().write_file(file, contents)
 
 
@@ -126,12 +131,12 @@ WHOLE = patched(
 )
 
 
-@pytest.mark.parametrize("name", ["a.py", "new.txt", "moved.txt"])
-def test_what_fails_midway_is_put_back(repo: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "error"), [("a.py", FULL), ("new.txt", FULL), ("moved.txt", FULL), ("new.txt", GONE)])
+def test_what_fails_midway_is_put_back(repo: Path, name: str, error: Exception) -> None:
     """Contents and modes are as they were, also of what was deleted, and the model is told."""
     before = tree(repo)
     with pytest.raises(ToolError) as raised:
-        apply(WHOLE, repo, Failing(name))
+        apply(WHOLE, repo, Failing(name, error=error))
     assert f"{name} could not be written" in raised.value.message
     assert "No space left on device" in raised.value.message
     assert raised.value.message.endswith("No file was changed.")

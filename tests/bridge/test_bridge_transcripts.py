@@ -63,22 +63,32 @@ def test_nothing_said_is_nothing_done() -> None:
 
 def test_ids_that_come_again_are_those_of_the_last_response() -> None:
     """Some servers number the calls of every response anew."""
-    messages = [said(bash("call_0", "a")), answer("call_0", "A"), said(bash("call_0", "b")), answer("call_0", "B")]
+    messages: list[ChatMessage] = [
+        said(bash("call_0", "a")),
+        answer("call_0", "A"),
+        said(bash("call_0", "b")),
+        answer("call_0", "B"),
+    ]
     assert [(action.text, action.output) for action in actions_of(messages)] == [("a", "A"), ("b", "B")]
 
 
 def test_the_error_of_a_call_is_what_the_model_was_told() -> None:
     """Inspect keeps it apart from the output; a check for commands that ran out of time reads it."""
     late = "Command timed out before completing."
-    actions = actions_of([said(bash("1", "make")), answer("1", "", late), said(bash("2", "x")), answer("2", "out", late)])
+    actions = actions_of(
+        [said(bash("1", "make")), answer("1", "", late), said(bash("2", "x")), answer("2", "out", late)]
+    )
     assert [action.output for action in actions] == [late, f"{late}\nout"]
     found = find(actions, edited_tests=(), runner_files=(), written=None)
-    assert [(finding.kind, finding.turn) for finding in found] == [(FindingKind.LONG_WAIT, 1), (FindingKind.LONG_WAIT, 2)]
+    assert [(finding.kind, finding.turn) for finding in found] == [
+        (FindingKind.LONG_WAIT, 1),
+        (FindingKind.LONG_WAIT, 2),
+    ]
 
 
 def test_what_was_given_is_the_command_or_json() -> None:
     """Everything that was given is in it; what was left out is not."""
-    calls = [
+    calls: list[tuple[str, str, dict[str, Any]]] = [
         ("1", "bash", {"command": "ls", "timeout_seconds": None}),
         ("2", "bash", {"command": "ls", "timeout_seconds": 5}),
         ("3", "text_editor", {"command": "create", "path": "/a", "file_text": "caf\u00e9\n"}),

@@ -156,17 +156,15 @@ def test_a_run_in_words(start: Callable[..., Done], runs: AgentRuns, monkeypatch
 
 def test_a_stopped_run_in_words(start: Callable[..., Done], runs: AgentRuns) -> None:
     """Says why, what is missing, and how it goes on; the exit status is 4."""
-    runs.script = {"*": [{"calls": [{"tool": "submit"}], "usage": {"input_tokens": 20_000}}]}
-    done = start("--max-tokens", "30000")
+    runs.script = {"*": [{"calls": [{"tool": "submit"}], "usage": {"input_tokens": 20_000, "output_tokens": 9}}]}
+    done = start("--max-tokens", "24000")
     assert done.returncode == 4, done
     shown = " ".join(done.stdout.split())
     assert "Stopped: A call may use" in shown and "2 samples were not finished; the score is over the others" in shown
     assert "The same command goes on (with a larger budget" in shown
 
 
-def test_a_run_that_fails_in_json(
-    start: Callable[..., Done], runs: AgentRuns, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_fails_in_json(start: Callable[..., Done], runs: AgentRuns, monkeypatch: pytest.MonkeyPatch) -> None:
     """Standard output is one object, also where nothing was finished."""
     failing_for(monkeypatch, *IDS)
     done = start("--json")
@@ -188,7 +186,7 @@ def shown(report: AgentRunReport) -> str:
 
 def attempt(name: str, *findings: Finding, ending: Ending = Ending.SUBMITTED) -> AgentAttempt:
     """A sample with findings."""
-    return AgentAttempt(problem_id=name, sample=0, ending=ending, findings=findings)
+    return AgentAttempt(problem_id=name, sample=0, ending=ending, findings=findings, log="logs/1", log_sample=name)
 
 
 def with_attempts(report: AgentRunReport, *attempts: AgentAttempt) -> AgentRunReport:
@@ -217,16 +215,18 @@ def test_findings_are_shown_with_the_score_without_them(report: AgentRunReport) 
     one = attempt(IDS[0], found(FindingKind.NETWORK), found(FindingKind.LONG_WAIT, 3, "sleep [bold]99[/bold]"))
     two = attempt(IDS[1], found(FindingKind.TEST_EDIT, None, "tests/test_x.py"))
     three = attempt(IDS[2])
-    lines = [" ".join(line.replace("│", " ").split()) for line in shown(with_attempts(report, one, two, three)).splitlines()]
+    lines = [
+        " ".join(line.replace("│", " ").split()) for line in shown(with_attempts(report, one, two, three)).splitlines()
+    ]
     for line in (
         "out of budget 3",
         "network 1 1 33.3 %",
         "long wait 1 1 33.3 %",
         "test edit 1 1 33.3 %",
         "network, history or runner configuration 1 1 33.3 %",
-        f"{IDS[0]}#0, turn 1: network: curl x",
-        f"{IDS[0]}#0, turn 3: long wait: sleep [bold]99[/bold]",
-        f"{IDS[1]}#0: test edit: tests/test_x.py",
+        f"logs/1 {IDS[0]}, turn 1: network: curl x",
+        f"logs/1 {IDS[0]}, turn 3: long wait: sleep [bold]99[/bold]",
+        f"logs/1 {IDS[1]}: test edit: tests/test_x.py",
     ):
         assert line in lines
 

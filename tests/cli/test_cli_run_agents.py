@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -115,6 +116,20 @@ def test_the_reference_by_each_tool_is_resolved(
     assert report["solved"] == 1 and report["agents"]["endings"] == {"submitted": 1}
     (prediction,) = lines(folder / "out" / "predictions.jsonl")
     assert changes(prediction["model_patch"]) == changes(built.little.gold)
+
+
+def test_the_same_in_containers(work: Work, built: BuiltHome, folder: Path) -> None:
+    """In the docker sandbox the fix is resolved too, also in the turn that exceeds the budget, and nothing is left."""
+    if shutil.which("docker") is None or subprocess.run(["docker", "info"], capture_output=True).returncode != 0:
+        pytest.skip("no container engine answers `docker info`")
+    fix = by_editor(built.little.gold)[0]
+    work(
+        {SOUND: [call("bash", command="ls"), {**fix, "usage": OVER}, SUBMIT], SECOND: [fix, SUBMIT]},
+        "--sandbox", "docker", ids=f"{SOUND},{SECOND}",
+    )  # fmt: skip
+    rows = {row["problem_id"]: row["outcome"] for row in lines(folder / "out" / "rows.jsonl")}
+    attempts = {attempt["problem_id"]: attempt["ending"] for attempt in lines(folder / "out" / "attempts.jsonl")}
+    assert rows[SOUND] == "passed" and attempts == {SOUND: "out_of_budget", SECOND: "submitted"}
 
 
 def test_what_is_no_fix_is_not_resolved(work: Work, built: BuiltHome, folder: Path) -> None:
@@ -423,9 +438,9 @@ def mounts() -> list[str]:
     return [line for line in Path("/proc/mounts").read_text().splitlines() if "docker" not in line]
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGABRT])
 def test_nothing_is_left_when_a_run_is_ended(built: BuiltHome, folder: Path, how: signal.Signals) -> None:
-    """Ctrl-C and ``kill -9`` end the agents' processes; finished samples stay, and the same command goes on."""
+    """Ctrl-C, ``kill -9`` and a crash end the agents' processes; what is finished stays, and the command goes on."""
     mark = f"97{os.getpid()}"
     turns = {SOUND: by_bash(built.little.gold), SECOND: [call("bash", command=f"sleep {mark}"), SUBMIT]}
     options = ("--ids", f"{SOUND},{SECOND}", "--at-once", "2")

@@ -45,7 +45,7 @@ def test_the_defaults_are_those_of_the_evaluation() -> None:
 def test_a_limit_is_more_than_nothing_and_less_than_all(name: str, limit: float) -> None:
     """Any other is refused under a name that a person knows."""
     with pytest.raises(UsageError, match=f"was given as {name.replace('_', ' ')}; leave it out"):
-        AgentLimits(**{name: limit})
+        AgentLimits(**{name: limit})  # type: ignore[arg-type]
 
 
 def test_cached_reads_are_all_that_is_not_uncached() -> None:

@@ -22,6 +22,8 @@ from benchwright.core.execution import MIB
 from benchwright.environments.repositories.images import ImageLayer, build_image, remove_image
 from benchwright.sandboxes import docker as docker_module
 from benchwright.sandboxes.base import Image, LiveProcess, LiveResult, RunLimits, WorkspaceLimits
+from benchwright.sandboxes.containers import guard as guard_module
+from benchwright.sandboxes.containers.caring import LiveContainer
 from benchwright.sandboxes.containers.copies import ContainerFiles
 from benchwright.sandboxes.containers.engine import Engine
 from benchwright.sandboxes.containers.live import DockerLiveWorkspace
@@ -29,7 +31,7 @@ from benchwright.sandboxes.containers.processes import OwnProcesses
 from benchwright.sandboxes.containers.wrapping import MarkedOutput
 from benchwright.sandboxes.docker import DockerSandbox
 from benchwright.sandboxes.users import user_mapping
-from benchwright.testing import check_live_sandbox
+from benchwright.testing import check_live_sandbox, live_sandboxes
 
 LIMITS = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=64 * MIB)
 TAG = f"benchwright-test/live-{os.getpid()}:latest"
@@ -107,9 +109,19 @@ def test_it_keeps_the_contract(sandbox: DockerSandbox, image: Image) -> None:
 
 
 def test_an_engine_whose_processes_are_not_ours(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The promises hold, too; sessions are ended through the image's shell then."""
+    """What is promised of commands holds, too; sessions are ended through the image's shell then."""
     monkeypatch.setattr(OwnProcesses, "of", classmethod(lambda cls, group, main: None))
-    check_live_sandbox(DockerSandbox(), image)
+    sandbox = DockerSandbox()
+    for check in (
+        live_sandboxes.check_live_output,
+        live_sandboxes.check_live_time,
+        live_sandboxes.check_live_kill,
+        live_sandboxes.check_live_background,
+        live_sandboxes.check_live_limits,
+        live_sandboxes.check_live_destruction,
+        live_sandboxes.check_live_close,
+    ):
+        check(sandbox, image)
 
 
 @pytest.mark.parametrize("harm", ["kill -9 $PPID; sleep 0.1", "kill -9 -1", "kill -9 0"])
@@ -219,6 +231,33 @@ def test_an_archive_that_breaks_off(tmp_path: Path, cut: int | None, status: int
     client = fake_engines.fake_client(tmp_path, {"cp": (status, output, "unexpected EOF")})
     with pytest.raises(SandboxFault, match="broke off"):
         ContainerFiles(Engine(str(client.path)), "container").tree("/testbed", io.BytesIO())
+
+
+def test_a_container_that_cannot_be_removed_is_tried_again(tmp_path: Path) -> None:
+    """Closing says so with the command that would do it, and does nothing only when the container is gone."""
+    client = fake_engines.fake_client(tmp_path, {"rm": (1, "", "device is busy")})
+    container = LiveContainer(Engine(str(client.path)), "its-name", None, most_bytes=1, check_seconds=None)
+    for _ in range(2):
+        with pytest.raises(SandboxFault, match=r"device is busy.*rm -f its-name"):
+            container.close()
+    fake_engines.fake_client(tmp_path, {"rm": (0, "", "")})
+    container.close()
+    container.close()
+    assert client.asked == [["rm", "-f", "-v", "its-name"]] * 3
+
+
+def test_a_guard_that_cannot_be_started_leaves_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine cannot do it, says the error; the next workspace tries again."""
+
+    def refuse(*arguments: object, **options: object) -> int:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(os, "posix_spawn", refuse)
+    before = os.listdir("/proc/self/fd")  # noqa: PTH208
+    for _ in range(2):
+        with pytest.raises(IsolationRefusedError, match="no more processes"):
+            guard_module.guard("benchwright-no-such-engine")
+    assert os.listdir("/proc/self/fd") == before  # noqa: PTH208
 
 
 @given(st.binary(max_size=60), st.binary(max_size=60), st.lists(st.integers(1, 40), max_size=20))

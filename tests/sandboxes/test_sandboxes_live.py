@@ -6,87 +6,28 @@ import os
 import signal
 import subprocess
 import sys
-import tarfile
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sandbox_rootfs
+from live_pieces import archive_of, as_root
 
-from benchwright.core.errors import IsolationRefusedError, SandboxFault, UsageError
-from benchwright.core.execution import MIB
+from benchwright.core.errors import SandboxFault, UsageError
 from benchwright.sandboxes import namespace as namespace_module
-from benchwright.sandboxes.base import (
-    Image,
-    LiveProcess,
-    LiveResult,
-    LiveSandbox,
-    LiveWorkspace,
-    RunLimits,
-    WorkspaceLimits,
-)
+from benchwright.sandboxes.base import Image, LiveProcess, LiveSandbox, LiveWorkspace, RunLimits
 from benchwright.sandboxes.groups import WorkspaceGroup
-from benchwright.sandboxes.namespace import NamespaceSandbox
+from benchwright.sandboxes.namespaces.conversation import Exchange
 from benchwright.sandboxes.namespaces.live import NamespaceLiveProcess, NamespaceLiveWorkspace
 from benchwright.sandboxes.users import user_mapping
+from benchwright.testing.calls import in_threads
+from benchwright.testing.live_calls import LIMITS, SECONDS, shell, start
 
 pytestmark = pytest.mark.namespaces
 
-LIMITS = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=64 * MIB)
-SECONDS = 60.0
 SOON_SECONDS = 20.0
-as_root = pytest.mark.skipif(not user_mapping().ranged, reason="only root has a range of user ids")
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> LiveSandbox:
-    """The sandbox under test."""
-    return NamespaceSandbox()
-
-
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory, sandbox: LiveSandbox) -> Image:
-    """The small root file system; skips where the kernel refuses the sandbox."""
-    made = sandbox_rootfs.image(sandbox_rootfs.built_once(tmp_path_factory.getbasetemp()))
-    try:
-        sandbox.open_live(made, LIMITS).close()
-    except IsolationRefusedError as error:
-        pytest.skip(str(error))
-    return made
-
-
-@pytest.fixture
-def workspace(sandbox: LiveSandbox, image: Image) -> Iterator[LiveWorkspace]:
-    """A fresh workspace."""
-    with sandbox.open_live(image, LIMITS) as made:
-        yield made
-
-
-def start(workspace: LiveWorkspace, script: str, *, seconds: float = SECONDS, **options: Any) -> LiveProcess:
-    """Start a script of the shell."""
-    limits = RunLimits(wall_seconds=seconds, output_bytes=options.pop("output_bytes", MIB))
-    return workspace.start(["sh", "-c", script], limits=limits, **options)
-
-
-def shell(workspace: LiveWorkspace, script: str, **options: Any) -> LiveResult:
-    """Run a script of the shell to its end."""
-    return start(workspace, script, **options).wait()
-
-
-def python(workspace: LiveWorkspace, program: str, **options: Any) -> LiveResult:
-    """Run a program to its end."""
-    return workspace.start(["python3", "-c", program], limits=RunLimits(wall_seconds=SECONDS), **options).wait()
-
-
-def tree(workspace: LiveWorkspace, path: str = "/testbed") -> tarfile.TarFile:
-    """A folder's archive, open for reading."""
-    file = io.BytesIO()
-    workspace.tree(path, file)
-    file.seek(0)
-    return tarfile.open(fileobj=file, mode="r:")
 
 
 def eventually(condition: Any) -> bool:
@@ -156,7 +97,7 @@ def test_nothing_is_left_behind(sandbox: LiveSandbox, image: Image, tmp_path: Pa
     shell(workspace, "sleep 18642 & setsid sleep 18642 & (sleep 18642; echo) & exit 0")
     running = start(workspace, "sleep 18642")
     workspace.put("/testbed/x", b"x")
-    tree(workspace).close()
+    archive_of(workspace).close()
     workspace.written()
     workspace.close()
     with pytest.raises(SandboxFault, match="closed"):
@@ -184,7 +125,7 @@ def test_a_killed_guest_is_a_fault_for_whoever_waits_and_whoever_asks(
         with pytest.raises(SandboxFault, match=r"ended|gone"):
             workspace.get("/etc/hosts")
     with pytest.raises(SandboxFault, match=r"ended|gone"):
-        tree(workspace)
+        archive_of(workspace)
     process.kill()
     workspace.close()
     assert not groups_of_this_process()
@@ -202,7 +143,7 @@ def test_a_stopped_guest_is_a_fault(sandbox: LiveSandbox, image: Image, monkeypa
     (launcher,) = guests() - before
     (inner,) = children(launcher)
     os.kill(inner, signal.SIGSTOP)
-    for call in (process.wait, lambda: workspace.get("/etc/hosts"), lambda: tree(workspace), workspace.written):
+    for call in (process.wait, lambda: workspace.get("/etc/hosts"), lambda: archive_of(workspace), workspace.written):
         with pytest.raises(SandboxFault, match=r"does not (answer|go on)"):
             call()
     workspace.close()
@@ -254,13 +195,9 @@ def test_twenty_workspaces_are_open_at_once(sandbox: LiveSandbox, image: Image) 
             for turn in range(5):
                 done = shell(workspace, f"echo {turn} >> x; cat x | wc -l")
                 workspace.put(f"/testbed/{turn}", str(number).encode())
-            results[number] = (done.stdout.strip(), len(tree(workspace).getnames()))
+            results[number] = (done.stdout.strip(), len(archive_of(workspace).getnames()))
 
-    threads = [threading.Thread(target=live, args=(number,)) for number in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(20, live)
     assert results == dict.fromkeys(range(20), (b"5", 6))
 
 
@@ -375,6 +312,32 @@ def test_a_session_of_its_own_outlives_a_time_out(workspace: LiveWorkspace) -> N
     assert done.timed_out
     commands = shell(workspace, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '").stdout
     assert [b"55%d" % number in commands for number in (5, 6, 7, 8)] == [True, False, False, False]
+
+
+def test_a_command_that_could_not_be_run_is_so_for_whoever_asks_again() -> None:
+    """The guest says it once."""
+    exchange = Exchange(1, ())
+    exchange.answers.put({"event": "failed", "message": "no room"})
+    process = NamespaceLiveProcess(None, exchange, SECONDS)  # type: ignore[arg-type]
+    for _ in range(2):
+        with pytest.raises(SandboxFault, match="no room"):
+            process.wait()
+
+
+def test_files_that_cannot_be_removed_are_tried_again() -> None:
+    """Closing says so, and does nothing only when all is gone."""
+    outcomes: list[OSError | None] = [PermissionError("not now"), None]
+
+    def clean_up() -> None:
+        if (error := outcomes.pop(0)) is not None:
+            raise error
+
+    workspace = NamespaceLiveWorkspace(sandbox_rootfs.image(), LIMITS, WorkspaceGroup(), clean_up)
+    with pytest.raises(SandboxFault, match="left over: not now"):
+        workspace.close()
+    workspace.close()
+    workspace.close()
+    assert not outcomes
 
 
 class NoGroups:

@@ -6,70 +6,28 @@ import tarfile
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
+import live_pieces
 import pytest
-import sandbox_rootfs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from live_pieces import archive_of, as_root
 
-from benchwright.core.errors import IsolationRefusedError, SandboxFault
+from benchwright.core.errors import SandboxFault
 from benchwright.core.execution import MIB
 from benchwright.sandboxes.base import Image, LiveResult, LiveSandbox, LiveWorkspace, RunLimits, WorkspaceLimits
-from benchwright.sandboxes.namespace import NamespaceSandbox
-from benchwright.sandboxes.users import user_mapping
+from benchwright.testing.live_calls import shell
 from benchwright_guest.workspace import archive
 
 pytestmark = pytest.mark.namespaces
 
-LIMITS = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=64 * MIB)
-RUN = RunLimits(wall_seconds=60.0)
-as_root = pytest.mark.skipif(not user_mapping().ranged, reason="only root has a range of user ids")
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> LiveSandbox:
-    """The sandbox under test."""
-    return NamespaceSandbox()
-
-
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory, sandbox: LiveSandbox) -> Image:
-    """The small root file system; skips where the kernel refuses the sandbox."""
-    made = sandbox_rootfs.image(sandbox_rootfs.built_once(tmp_path_factory.getbasetemp()))
-    try:
-        sandbox.open_live(made, LIMITS).close()
-    except IsolationRefusedError as error:
-        pytest.skip(str(error))
-    return made
-
-
-@pytest.fixture
-def workspace(sandbox: LiveSandbox, image: Image) -> Iterator[LiveWorkspace]:
-    """A fresh workspace."""
-    with sandbox.open_live(image, LIMITS) as made:
-        yield made
-
-
-def shell(workspace: LiveWorkspace, script: str) -> LiveResult:
-    """Run a script of the shell."""
-    return workspace.start(["sh", "-c", script], limits=RUN).wait()
-
 
 def python(workspace: LiveWorkspace, program: str) -> LiveResult:
     """Run a program, which must succeed."""
-    done = workspace.start(["python3", "-c", program], limits=RUN).wait()
+    done = live_pieces.python(workspace, program)
     assert done.exit_status == 0, done.stderr
     return done
-
-
-def tree(workspace: LiveWorkspace, path: str = "/testbed") -> tarfile.TarFile:
-    """A folder's archive, open for reading."""
-    file = io.BytesIO()
-    workspace.tree(path, file)
-    file.seek(0)
-    return tarfile.open(fileobj=file, mode="r:")
 
 
 def content(opened: tarfile.TarFile, name: str) -> bytes:
@@ -159,15 +117,15 @@ def test_what_is_no_file_and_what_is_elsewhere_is_left_out(workspace: LiveWorksp
         "os.mkdir('closed'); open('closed/x', 'w'); os.chmod('closed', 0)\n"
     )
     python(workspace, program)
-    with tree(workspace) as opened:
+    with archive_of(workspace) as opened:
         modes = {member.name: member.mode for member in opened}
     assert modes == {"0o0": 0, "0o4755": 0o4755, "closed": 0, "closed/x": 0o644}
     for path in ("/proc", "/sys", "/proc/self/fd", "/dev/null", "/etc/passwd", "/no/such", "/testbed/pipe"):
-        assert tree(workspace, path).getnames() == [], path
+        assert archive_of(workspace, path).getnames() == [], path
     shell(workspace, "mv /testbed /elsewhere; ln -s elsewhere /testbed; ln -s loop /loop; ln -s /proc/1/root /up")
-    assert set(tree(workspace).getnames()) == set(modes)
-    assert tree(workspace, "/loop").getnames() == []
-    assert tree(workspace, "/up/elsewhere").getnames() == tree(workspace).getnames()
+    assert set(archive_of(workspace).getnames()) == set(modes)
+    assert archive_of(workspace, "/loop").getnames() == []
+    assert archive_of(workspace, "/up/elsewhere").getnames() == archive_of(workspace).getnames()
 
 
 def test_only_what_has_too_long_a_path_is_left_out(workspace: LiveWorkspace) -> None:
@@ -177,7 +135,7 @@ def test_only_what_has_too_long_a_path_is_left_out(workspace: LiveWorkspace) -> 
         "; os.chdir('deep')\n"
     )
     python(workspace, program)
-    names = tree(workspace).getnames()
+    names = archive_of(workspace).getnames()
     assert max(map(len, names)) in range(4090, 4096)
     assert len(names) == 3 * 819
 
@@ -191,7 +149,7 @@ def test_many_files_come_out(sandbox: LiveSandbox, image: Image) -> None:
             "for number in range(5_000): os.makedirs(f'folders/{number}/x')\n"
         )
         python(workspace, program)
-        assert len(tree(workspace).getnames()) == 20_001
+        assert len(archive_of(workspace).getnames()) == 20_001
         assert len(workspace.written() or ()) == 10_001
 
 
@@ -210,7 +168,7 @@ def test_a_tree_is_of_one_moment(workspace: LiveWorkspace) -> None:
         time.sleep(0.01)
     seen = set()
     for _ in range(3):
-        names = tree(workspace).getnames()
+        names = archive_of(workspace).getnames()
         assert len([name for name in names if name[0] in "fg"]) == 400
         seen.add(len(names))
         time.sleep(0.05)
@@ -236,7 +194,7 @@ def test_no_process_stays_stopped_after_a_tree(workspace: LiveWorkspace) -> None
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        tree(workspace)
+        archive_of(workspace)
         workspace.written()
     assert not failures
 
@@ -258,7 +216,7 @@ def test_a_file_that_cannot_take_the_tree_leaves_the_workspace_well(workspace: L
     with pytest.raises(OSError, match="no room for it"):
         workspace.tree("/testbed", Full())
     assert shell(workspace, "echo x").stdout == b"x\n"
-    assert content(tree(workspace), "x") == bytes(10 * MIB)
+    assert content(archive_of(workspace), "x") == bytes(10 * MIB)
 
 
 def test_commands_run_while_a_tree_is_written(workspace: LiveWorkspace) -> None:

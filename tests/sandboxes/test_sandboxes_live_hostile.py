@@ -1,92 +1,33 @@
 """Programs in live workspaces that kill, fork, fill, remove and pry: process 1 and the neighbours do not mind."""
 
 import io
-import tarfile
-import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-import sandbox_rootfs
+from live_pieces import python, start_python
 
-from benchwright.core.errors import IsolationRefusedError, SandboxFault
+from benchwright.core.errors import SandboxFault
 from benchwright.core.execution import MIB
-from benchwright.sandboxes.base import (
-    Image,
-    LiveProcess,
-    LiveResult,
-    LiveSandbox,
-    LiveWorkspace,
-    RunLimits,
-    WorkspaceLimits,
-)
+from benchwright.sandboxes.base import Image, LiveSandbox, LiveWorkspace, WorkspaceLimits
 from benchwright.sandboxes.cgroups import GroupFactory
-from benchwright.sandboxes.namespace import NamespaceSandbox
 from benchwright.sandboxes.users import user_mapping
+from benchwright.testing.live_calls import LIMITS, shell, tree, wait_for_file
 
 pytestmark = pytest.mark.namespaces
 
-LIMITS = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=64 * MIB)
-SECONDS = 60.0
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> LiveSandbox:
-    """The sandbox under test."""
-    return NamespaceSandbox()
-
-
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory, sandbox: LiveSandbox) -> Image:
-    """The small root file system; skips where the kernel refuses the sandbox."""
-    made = sandbox_rootfs.image(sandbox_rootfs.built_once(tmp_path_factory.getbasetemp()))
-    try:
-        sandbox.open_live(made, LIMITS).close()
-    except IsolationRefusedError as error:
-        pytest.skip(str(error))
-    return made
-
 
 @pytest.fixture
-def workspace(sandbox: LiveSandbox, image: Image) -> Iterator[LiveWorkspace]:
+def workspace(workspace: LiveWorkspace) -> Iterator[LiveWorkspace]:
     """A workspace with a file; whatever happened in it, that comes out at the end."""
-    with sandbox.open_live(image, LIMITS) as made:
-        made.put("/work/file", b"work")
-        yield made
-        assert made.get("/work/file") == b"work"
-        assert tree(made) == {"file": b"work"}
+    workspace.put("/work/file", b"work")
+    yield workspace
+    assert workspace.get("/work/file") == b"work"
+    assert contents(workspace) == {"file": b"work"}
 
 
-def start(workspace: LiveWorkspace, program: str, *, seconds: float = SECONDS, **options: Any) -> LiveProcess:
-    """Start a program."""
-    return workspace.start(["python3", "-c", program], limits=RunLimits(wall_seconds=seconds), **options)
-
-
-def python(workspace: LiveWorkspace, program: str, **options: Any) -> LiveResult:
-    """Run a program to its end."""
-    return start(workspace, program, **options).wait()
-
-
-def shell(workspace: LiveWorkspace, script: str, *, seconds: float = SECONDS, cwd: str | None = None) -> LiveResult:
-    """Run a script of the shell to its end."""
-    return workspace.start(["sh", "-c", script], limits=RunLimits(wall_seconds=seconds), cwd=cwd).wait()
-
-
-def tree(workspace: LiveWorkspace) -> dict[str, bytes]:
+def contents(workspace: LiveWorkspace) -> dict[str, bytes]:
     """Files of a folder by name."""
-    file = io.BytesIO()
-    workspace.tree("/work", file)
-    file.seek(0)
-    with tarfile.open(fileobj=file, mode="r:") as opened:
-        return {member.name: opened.extractfile(member).read() for member in opened if member.isreg()}  # type: ignore[union-attr]
-
-
-def wait_for(workspace: LiveWorkspace, path: str) -> None:
-    """Wait until a file is there."""
-    end = time.monotonic() + SECONDS
-    while workspace.get(path) is None:
-        assert time.monotonic() < end, path
-        time.sleep(0.01)
+    return tree(workspace, "/work")[1]
 
 
 FORKS = "while True:\n    try:\n        {}\n    except OSError: pass"
@@ -108,8 +49,8 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_fork_bomb_ends_with_its_command(workspace: LiveWorkspace, name: str) -> None:
     """All that is of its session, whatever groups there are; a process of another command is alive after it."""
-    other = start(workspace, "import time; open('/tmp/begun', 'w'); time.sleep(600)")
-    wait_for(workspace, "/tmp/begun")
+    other = start_python(workspace, "import time; open('/tmp/begun', 'w'); time.sleep(600)")
+    wait_for_file(workspace, "/tmp/begun")
     assert python(workspace, "import os\n" + BOMBS[name], seconds=1.0).timed_out
     done = shell(workspace, "ls /proc | grep -c '^[0-9]'")
     assert int(done.stdout) <= 6  # process 1, the next command, the other one, the shell, ls and grep
@@ -124,7 +65,7 @@ def test_a_bomb_of_many_sessions_is_the_workspace_s_own(
     bomb = "import os\n" + FORKS.format("os.fork() or os.setsid()")
     for end in ("kill", "close"):
         used = workspace if end == "kill" else sandbox.open_live(image, LIMITS)
-        process = start(used, bomb + "\n", seconds=600.0)
+        process = start_python(used, bomb + "\n", seconds=600.0)
         program = "import os\nwhile len(os.listdir('/proc')) < 80: pass\nprint('full')"
         assert python(used, program, seconds=600.0).stdout in (b"full\n", b"")
         with sandbox.open_live(image, LIMITS) as other:
@@ -146,12 +87,12 @@ def test_signals_to_everyone_reach_commands_only(workspace: LiveWorkspace, numbe
         f"import os, signal\nopen('/tmp/begun', 'w')\nwhile True:\n    try: os.kill(-1, signal.SIG{number})\n"
         "    except ProcessLookupError: pass"
     )
-    process = start(workspace, program)
-    wait_for(workspace, "/tmp/begun")
+    process = start_python(workspace, program)
+    wait_for_file(workspace, "/tmp/begun")
     for _ in range(5):
         done = shell(workspace, "echo x", seconds=0.5)
         assert done.timed_out or done.exit_status in (0, -9, -15), done
-        assert tree(workspace) == {"file": b"work"}
+        assert contents(workspace) == {"file": b"work"}
     process.kill()
     assert process.wait().exit_status == -9
     assert shell(workspace, "echo x").stdout == b"x\n"
@@ -218,8 +159,8 @@ while time.monotonic() < end:
         except OSError: pass
 print("end")
 """
-    process = start(workspace, program)
-    wait_for(workspace, "/tmp/begun")
+    process = start_python(workspace, program)
+    wait_for_file(workspace, "/tmp/begun")
     for _ in range(50):
         shell(workspace, "true")
     assert process.wait().stdout == b"end\n"
@@ -242,7 +183,7 @@ except OSError as error: print(error.strerror)
         assert shell(workspace, "echo x; echo y > /tmp/y || echo z").stdout.startswith(b"x\n")
         with pytest.raises(SandboxFault, match="No space left on device"):
             workspace.put("/work/more", bytes(MIB))
-        assert tree(workspace) == {"file": b"work"}
+        assert contents(workspace) == {"file": b"work"}
         assert "/tmp/0" in (workspace.written() or ())
         with sandbox.open_live(image, LIMITS) as other:
             assert shell(other, "echo x > x && cat x").stdout == b"x\n"
@@ -278,7 +219,7 @@ def test_memory_that_stays_taken_is_no_fault_of_the_machine(sandbox: LiveSandbox
         assert shell(workspace, "head -c 100000000 /dev/zero > /testbed/x").exit_status != 0
         for _ in range(3):
             assert python(workspace, "taken = bytearray(30 << 20)").exit_status == -9
-        assert tree(workspace) == {"file": b"work"}
+        assert contents(workspace) == {"file": b"work"}
         assert workspace.written() == ("/testbed/x", "/work")
 
 

@@ -306,11 +306,15 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_fork_bomb_ends_with_its_command(workspace: Workspace, name: str) -> None:
-    """However many there are, and whoever they say they are."""
+    """However many there are, and whoever they say they are.
+
+    Time ends it, or memory: what the kernel took for a fork that it then refused counts until it comes round to giving
+    it back, which on a busy machine may be some thousands of forks later.
+    """
     if name == "forks of many users" and not user_mapping().ranged:
         pytest.skip("there are no other users inside")
     done = python(workspace, BOMBS[name], seconds=1.5)
-    assert done.exit_cause is ExitCause.WALL_TIME
+    assert done.exit_cause in (ExitCause.WALL_TIME, ExitCause.MEMORY)
 
 
 def test_a_memory_hog_is_ended(workspace: Workspace) -> None:

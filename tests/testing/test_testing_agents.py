@@ -23,7 +23,10 @@ CASES: dict[str, tuple[Files, Files]] = {
     "new empty file": ({}, {"folder/__init__.py": ""}),
     "several files": ({"a": "1\n", "b": "2\n"}, {"a": "3\n", "b": "4\n", "c": "5\n"}),
     "lines that look like headers": ({"a": "1\n-- a/x\n++ b/x\n"}, {"a": "2\n-- a/y\n++ b/y\n@@ -1 +1 @@\n"}),
-    "line ends of old Macs and others": ({"a": "1\x0b2\x0c3\u20284\u2029\x85\n"}, {"a": "1\x0b2\x0c5\u20284\u2029\x85\n"}),
+    "line ends of old Macs and others": (
+        {"a": "1\x0b2\x0c3\u20284\u2029\x85\n"},
+        {"a": "1\x0b2\x0c5\u20284\u2029\x85\n"},
+    ),
     "empty lines": ({"a": "\n\n1\n\n\n"}, {"a": "\n\n2\n\n\n"}),
     "a path with blanks": ({"a b/c b/d": "1\n"}, {"a b/c b/d": "2\n"}),
     "a path with quotes": ({'caf\u00e9 "x"': "1\n"}, {'caf\u00e9 "x"': "2\n"}),
@@ -174,7 +177,7 @@ def test_files_are_removed_by_bash_and_patches(patch_of: Callable[[Files, Files]
         patch = patch_of(before, after)
         assert applied(by_bash(patch), before, tmp_path / f"applied-{number}") == after
         assert patched(by_patch_tool(patch), before) == after
-        with pytest.raises(ValueError, match="an editor cannot do this: [ac] is"):
+        with pytest.raises(ValueError, match=r"an editor cannot do this: [ac] is"):
             by_editor(patch)
 
 
@@ -200,7 +203,9 @@ new file mode 120000
 \\ No newline at end of file
 """
 EXECUTABLE = LINK.replace("120000", "100755")
-BINARY = "diff --git a/b b/b\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n"
+BINARY = (
+    "diff --git a/b b/b\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n"
+)
 ADDITION = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -3,0 +4 @@\n+new\n"
 
 

@@ -121,8 +121,8 @@ def _tests(title: str, tests: Sequence[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Foreign words as code in one line: a file's name may hold line breaks, with which a paragraph would begin."""
-    return cell(" ".join(_printable(text).split()))
+    """Foreign words as code in one line, also where they are no UTF-8."""
+    return cell(_printable(text))
 
 
 def _printable(text: str) -> str:

@@ -24,6 +24,7 @@ from benchwright.benchmarks.base import SampleKey
 from benchwright.bridge.accounts import Account, current_account
 from benchwright.bridge.agent_metering import AgentMeter, OverBudget
 from benchwright.bridge.metering import NotAsked
+from benchwright.bridge.sandboxing import opened
 from benchwright.bridge.sandboxing.base import live
 from benchwright.bridge.sandboxing.config import WorkspaceConfig
 from benchwright.bridge.scaffolds.base import ReadyScaffold, Scaffold, ScaffoldSettings
@@ -62,7 +63,7 @@ class AgentSample:
 
 
 class Harness(Protocol):
-    """What the run does for a sample, outside the agent's reach; its methods run in worker threads."""
+    """What the run does for a sample, outside the agent's reach; any thread may call."""
 
     def submission(self, problem: RepositoryProblem, tree: BinaryIO) -> Submission:
         """The difference between the tree that an agent left, as a tar archive, and the one it was handed."""
@@ -172,6 +173,9 @@ async def _act(work: Work, state: TaskState, account: Account) -> None:
         with anyio.move_on_after(work.limits.wall_seconds) as clock:
             conversation = await agent(conversation)
         if clock.cancelled_caught:
+            words = work.meter.failure(account.key)
+            if words is not None and not account.turns:
+                account.end(Ending.FAILED, words)  # the provider's time was over, not the agent's
             account.end(Ending.OUT_OF_TIME, f"{work.limits.wall_seconds:g} s were over")
     except OverBudget as reason:
         work.meter.note_success(account.key)
@@ -232,7 +236,7 @@ async def _taken(work: Work, problem: RepositoryProblem) -> tuple[Submission, Se
         await environment.tree(WORK, tree)
         tree.seek(0)
         submission = await anyio.to_thread.run_sync(work.harness.submission, problem, tree)
-    await anyio.to_thread.run_sync(environment.workspace.close)
+    await anyio.to_thread.run_sync(opened.close, environment.workspace)
     return submission, written
 
 

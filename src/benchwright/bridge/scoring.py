@@ -126,5 +126,5 @@ def fenced(code: str, language: str = "python") -> str:
 
 def cell(text: str) -> str:
     """Foreign words as code: the viewer would follow links and load images in them."""
-    plain = text.replace("`", "'").replace("|", "\\|")
+    plain = " ".join(text.split()).replace("`", "'").replace("|", "\\|")
     return f"`{plain}`" if plain else ""

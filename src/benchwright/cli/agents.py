@@ -126,9 +126,7 @@ def _show_dry_run(planned: "AgentDryRun") -> None:
     )
     for line in _unavailable(plan.selected.unavailable):
         click.echo(f"not available here: {line}")
-    uncached = "no limit" if limits.uncached_tokens is None else f"{limits.uncached_tokens:,}"
-    reads = "no limit" if limits.cached_reads is None else f"{limits.cached_reads:,}"
-    click.echo(f"budget of each sample: {uncached} uncached tokens, {reads} read from the cache")
+    click.echo(f"budget of each sample: {_budget(limits)}")
     from benchwright.app.agents.run import TURN_TOKENS, turns_without_a_cache
 
     turns = turns_without_a_cache(limits.uncached_tokens)
@@ -145,6 +143,21 @@ def _show_dry_run(planned: "AgentDryRun") -> None:
     for name, fact in {**plan.ready.facts, **plan.ready.forms}.items():
         click.echo(f"{name}: {fact}")
     click.echo(f"folder: {plan.folder}")
+
+
+def _budget(limits: AgentLimits) -> str:
+    parts = [
+        f"{limit:,g} {what}" if isinstance(limit, float) else f"{limit:,} {what}"
+        for limit, what in (
+            (limits.uncached_tokens, "uncached tokens"),
+            (limits.cached_reads, "tokens read from the cache"),
+            (limits.turns, "turns"),
+            (limits.wall_seconds, "seconds"),
+            (limits.cost, "US dollars"),
+        )
+        if limit is not None
+    ]
+    return ", ".join(parts) or "none"
 
 
 def _plain(report: "AgentRunReport") -> dict[str, object]:
@@ -177,8 +190,8 @@ def _show(report: "AgentRunReport") -> None:
     out.print(f"transcripts: bw view {escape(str(report.folder))}", soft_wrap=True)
     if report.stopped:
         out.print(
-            f"[bold]Stopped[/bold]: {escape(report.stopped.rstrip('.'))}.  {len(report.not_finished)} samples were not "
-            f"finished; the score is over the others alone.  The same command goes on (with a larger budget, if that "
+            f"[bold]Stopped[/bold]: {escape(report.stopped.rstrip('.'))}.  samples not "
+            f"finished: {len(report.not_finished)}; the score is over the others alone.  The same command goes on (with a larger budget, if that "
             f"is what it was)."
         )
 

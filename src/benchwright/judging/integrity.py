@@ -5,7 +5,8 @@ nothing, and grading leaves out what a patch does to the tests.  They say what a
 
 A call is read as text, by what it would run (`benchwright.judging.integrity_runs`).  What hides behind a variable of
 the environment, an encoding, or a program that the agent compiles is not seen; a text that only mentions ``curl`` or
-an address is no finding.
+an address is no finding.  The agent writes what is read here: whatever it is, reading it ends, in a time that is linear
+in the texts, because very long ones, and scripts that are run again and again, are followed only so far.
 """
 
 import re
@@ -41,8 +42,9 @@ _HARMLESS = re.compile(
     r"/(tmp|var/tmp|dev/shm|proc|sys|run|dev/(null|tty|pts)|var/cache|var/lib/apt|var/lib/dpkg|var/log)(/|$)|"
     r"/(root|home/[^/]+)/(\.cache|\.config|\.npm|\.local/state|\.conda/pkgs|\.claude|\.codex|\.mini-swe-agent)(/|$)|"
     r"/(root|home/[^/]+)/\.(bash_history|python_history|sh_history|lesshst|viminfo|wget-hsts|claude\.json[^/]*)$|"
-    r"/opt/inspect[^/]*(/|$)|.*/\.benchwright(/|$)|/opt/[^/]*conda[^/]*/pkgs(/|$)|"
-    r".*/__pycache__(/|$)|.*\.py[co]$"
+    r"/opt/inspect[^/]*(/|$)|.*/\.benchwright(/|$)|/opt/(?=[^/]*conda)[^/]*/pkgs(/|$)|"
+    r".*/__pycache__(/|$)|.*\.py[co]$|"
+    r".*/bin/(claude|codex|mini|tokens-left)$"  # links to their programs, and to the command that tells the budget
 )
 
 

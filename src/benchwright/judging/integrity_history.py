@@ -19,9 +19,13 @@ _CURRENT_BRANCH = re.compile(r"^(?:On branch |\* )([\w./-]+)$", re.MULTILINE)
 _TAG_LINE = re.compile(r"^([\w./+-]+?)(?:-\d+-g[0-9a-f]+)?$", re.MULTILINE)  # of git tag and git describe
 _DECORATION = re.compile(r"tag: ([\w./+-]+)")
 
+# A separator belongs to the word behind it, or to digits behind it: were it free to choose, matching would never end.
 _TAG = re.compile(
-    r"(?:v|release[-_/]?|rel[-_/]?)?\d+(?:[._]\d+)+(?:[._-]?(?:a|b|c|rc|dev|post|alpha|beta|x)[._-]?\d*)*", re.I
+    r"(?:v|release[-_/]?|rel[-_/]?)?\d+(?:[._]\d+)+"
+    r"(?:[._-]?(?:a|b|c|rc|dev|post|alpha|beta|x)(?:[._-]?\d+)?)*",
+    re.I,
 )
+_LONGEST_TAG = 100  # characters; no release has a longer name
 _BRANCH = re.compile(
     r"main|master|develop|trunk|(?:origin|upstream|remotes|refs|heads|stable|releases?|maint|maintenance|backport)/.+|"
     r"\d+\.\d+\.x|(?:ORIG|FETCH|MERGE|CHERRY_PICK)_HEAD"
@@ -36,7 +40,7 @@ _SEARCHERS = frozenset({"find", "grep", "egrep", "zgrep", "rg", "ag", "strings",
 _READERS = frozenset({"log", "rev-list", "shortlog", "show", "whatchanged", "show-branch", "rev-parse", "bundle"})
 _EVERYTHING = re.compile(r"--(all|branches|remotes|tags|glob|reflog|walk-reflogs)(=.*)?|-g")
 _ALWAYS = frozenset({"reflog", "fsck", "verify-pack", "unpack-objects", "show-ref", "for-each-ref", "show-index"})
-_LISTS_OTHERS = re.compile(r"-a|-r|-[rav]*[ra][rav]*|--all|--remotes|--contains(=.*)?|--no-merged(=.*)?")
+_LISTS_OTHERS = re.compile(r"-v*[ra][rav]*|--all|--remotes|--contains(=.*)?|--no-merged(=.*)?")
 _READS_COMMITS = _READERS | frozenset(
     {"diff", "checkout", "blame", "annotate", "reset", "restore", "format-patch", "diff-tree", "archive", "ls-tree",
      "grep", "describe", "merge-base", "name-rev", "cherry", "range-diff", "difftool", "worktree", "bisect", "branch",
@@ -57,21 +61,29 @@ _EXCLUDES = frozenset(
     {"-path", "-wholename", "-ipath", "-not", "!", "-name", "-regex", "-e", "-v", "--exclude", "--exclude-dir"}
 )
 
+_SHORTEST_HASH = 7  # digits, of abbreviated ones
+_ALIKE = 100  # commits kept that begin with the same digits; in a real repository there are hardly two
+
 
 class Past:
     """Names of commits that the agent was shown or made itself: looking at them is looking back."""
 
     def __init__(self, told: str = "") -> None:
         """``told``: what the agent was given to begin with; commits that it names are known."""
-        self._hashes: set[str] = set(_HASHES.findall(told))
+        self._hashes: dict[str, set[str]] = {}
+        """By their first digits."""
         self._names: set[str] = set()
+        self.learn(told, of_git=False)
 
     def learn(self, output: str, *, of_git: bool) -> None:
         """Take in what a command has printed; names of branches and tags are taken from git alone."""
-        self._hashes.update(_HASHES.findall(output))
+        for known in _HASHES.findall(output):
+            alike = self._hashes.setdefault(known[:_SHORTEST_HASH], set())
+            if len(alike) < _ALIKE:
+                alike.add(known)
         if of_git:
             self._names.update(_CURRENT_BRANCH.findall(output), _DECORATION.findall(output))
-            self._names.update(filter(_TAG.fullmatch, _TAG_LINE.findall(output)))
+            self._names.update(filter(_is_tag, _TAG_LINE.findall(output)))
 
     def made(self, name: str) -> None:
         """The agent has made a branch or tag."""
@@ -82,7 +94,7 @@ class Past:
         if name in self._names:
             return True
         return _HASH.fullmatch(name) is not None and any(
-            known.startswith(name) or name.startswith(known) for known in self._hashes
+            known.startswith(name) or name.startswith(known) for known in self._hashes.get(name[:_SHORTEST_HASH], ())
         )
 
 
@@ -164,6 +176,11 @@ def _commits(words: Sequence[str]) -> Iterator[str]:
         place += 1
 
 
+def _is_tag(name: str) -> bool:
+    """Whether a name looks like that of a release."""
+    return len(name) <= _LONGEST_TAG and _TAG.fullmatch(name) is not None
+
+
 def _sides(word: str) -> Iterator[str]:
     """The commits of a range, or the one that is named."""
     yield from (side.removeprefix("^") for side in re.split(r"\.{2,3}", word))
@@ -178,5 +195,5 @@ def _is_past(name: str, past: Past, certain: bool) -> bool:
     bare = _SUFFIX.split(name, maxsplit=1)[0]
     if _PAST.fullmatch(bare) or past.has(bare):
         return True
-    named = _HASH.fullmatch(bare) or _TAG.fullmatch(bare) or _BRANCH.fullmatch(bare)
+    named = _HASH.fullmatch(bare) or _is_tag(bare) or _BRANCH.fullmatch(bare)
     return not (named or (certain and re.fullmatch(r"[\w./-]+", bare)))

@@ -12,9 +12,12 @@ from benchwright.judging.integrity_runs import Run
 
 _LOCAL = re.compile(r"(.*\.)?localhost|127\.[\d.]+|0\.0\.0\.0|\[?::1\]?|\[::\]", re.IGNORECASE)
 _URL = re.compile(
-    r"(?:https?|ftps?|sftp|ssh|git|git\+\w+|wss?)://(?:[^/@\s]*@)?(\[[^\]]*\]|[^/:?#\s'\"]*)", re.IGNORECASE
+    r"(?:https?|ftps?|sftp|ssh|git|git\+\w{1,20}|wss?)://(?:[^/@\s]*@)?(\[[^\]]{0,100}\]|[^/:?#\s'\"]*)", re.IGNORECASE
 )
-_HOST = re.compile(r"(?:[^/@\s]+@)?([\w-]+(?:\.[\w-]+)+|localhost|\[?::1\]?)(?::[\d$]\S*)?(?:[/?].*)?", re.IGNORECASE)
+_HOST = re.compile(
+    r"(?:[^/@\s]+@)?([\w-]+(?:\.[\w-]+)+|localhost|\[?::1\]?)(?::[\d$][^\s/?]*)?(?:[/?].*)?", re.IGNORECASE
+)
+_LONGEST_URL = 2_000  # characters that are looked at to find its host
 _CLUSTER = re.compile(r"-[A-Za-z]+")
 _REMOTE_PATH = re.compile(r"(?:[\w.-]+@)?([\w.-]{2,}):(?!//).*")  # of scp and of git
 _SOCKET_FILE = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
@@ -106,7 +109,7 @@ def network_attempt(run: Run) -> str:
 
 def is_elsewhere(url: str) -> bool:
     """Whether a URL names another machine."""
-    found = _URL.match(url.strip())
+    found = _URL.match(url[:_LONGEST_URL].strip())
     return found is not None and found[1] != "" and not _is_local(found[1])
 
 
@@ -158,7 +161,7 @@ def _is_target_elsewhere(word: str) -> bool:
 
 
 def _listens(words: Sequence[str]) -> bool:
-    return any(re.fullmatch(r"-[a-z]*l[a-z]*|--listen", word) for word in words)
+    return any(re.fullmatch(r"-[a-km-z]*l[a-z]*|--listen", word) for word in words)
 
 
 def _is_other_host(word: str) -> bool:
@@ -251,11 +254,15 @@ def _asked_host(call: Call, imports: frozenset[str]) -> str:
     """The machine that a call would speak to, as far as the program's text says; empty when it would to none."""
     first = call.texts[0] if call.texts else ""
     module, _, name = call.name.rpartition(".")
-    url = next((found[1] for text in call.texts if (found := _URL.match(text))), "")
     if name in _CONNECTING:
-        return url or first
+        return _first_host(call.texts) or first
     if name in _CLIENT_VERBS and (module in _CLIENTS or imports & _CLIENTS):
-        return url
+        return _first_host(call.texts)
     if name in ("connect", "connect_ex") and "socket" in imports:
         return first
     return ""
+
+
+def _first_host(texts: Sequence[str]) -> str:
+    """The machine that the first URL among texts names; empty without any."""
+    return next((found[1] for text in texts if (found := _URL.match(text[:_LONGEST_URL]))), "")

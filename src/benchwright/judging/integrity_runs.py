@@ -8,14 +8,17 @@ import itertools
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchwright.judging.integrity_python import Program, read_program
-from benchwright.judging.integrity_shell import SUBSTITUTED, Command, commands
+from benchwright.judging.integrity_shell import LONGEST_TEXT, SUBSTITUTED, Command, commands
 
 _DEEPEST = 20  # of wrappers and scripts within each other
-_MOST = 2_000  # commands of one text, for scripts that run themselves again and again
+# Of one tool call, for scripts that run themselves, or a long one, again and again:
+_MOST = 2_000  # commands
+_MOST_CHARACTERS = 3 * LONGEST_TEXT  # of texts and words
+_MOST_FOLLOWED = 20 * LONGEST_TEXT  # characters of scripts that are read in one sample; that takes some 10 s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,23 +82,27 @@ _STARTS_COMMANDS = re.compile(
 
 
 class Scripts:
-    """Files that the agent wrote, by their names."""
+    """Files that an agent wrote in one sample, by their names."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self._left = _MOST_FOLLOWED
 
     def note(self, path: str, text: str) -> None:
         """A file was written; the last text counts."""
         self._texts[posixpath.basename(path)] = text
 
     def text(self, path: str) -> str:
-        """What was last written to a file of that name; nothing when the agent wrote none."""
-        return self._texts.get(posixpath.basename(path), "")
+        """What was last written to a file of that name; nothing when the agent wrote none, or has run too much."""
+        text = self._texts.get(posixpath.basename(path), "")
+        self._left -= min(len(text), LONGEST_TEXT)
+        return text if self._left >= 0 else ""
 
 
-def runs_of_shell(text: str, scripts: Scripts) -> tuple[Run, ...]:
-    """What a shell would run, given its text; files that the text writes are noted."""
-    return tuple(_Reading(scripts).shell(text, 0))
+def runs_of_shell(texts: Sequence[str], scripts: Scripts) -> tuple[Run, ...]:
+    """What a shell would run that is given some texts one by one; files that the texts write are noted."""
+    reading = _Reading(scripts)
+    return tuple(run for text in texts for run in reading.shell(text, 0))
 
 
 def runs_of_words(words: Sequence[str], scripts: Scripts) -> tuple[Run, ...]:
@@ -113,17 +120,26 @@ def _command(words: Sequence[str]) -> Command:
 
 
 class _Reading:
-    """Reads one text; scripts that run each other are followed only so far."""
+    """Reads what one tool call was given; scripts that run each other are followed only so far."""
 
     def __init__(self, scripts: Scripts) -> None:
         self._scripts = scripts
         self._left = _MOST
+        self._characters = _MOST_CHARACTERS
+
+    def _takes(self, texts: Iterable[str]) -> bool:
+        """Whether texts are still to be read after all that was."""
+        if self._left >= 0 and self._characters >= 0:
+            self._characters -= sum(min(len(text), LONGEST_TEXT) + 1 for text in texts)
+        return self._left >= 0 and self._characters >= 0
 
     def shell(self, text: str, depth: int) -> Iterator[Run]:
         """What a script runs."""
-        if depth > _DEEPEST:
+        if depth > _DEEPEST or not self._takes([text]):
             return
         for command in commands(text):
+            if not self._takes(command.words):
+                return
             self._note_written(command)
             yield from self.command(command, depth + 1)
 
@@ -203,7 +219,7 @@ class _Reading:
 
     def python(self, code: str, command: Command, depth: int, arguments: tuple[str, ...] = ()) -> Iterator[Run]:
         """A Python program, and the commands that it starts itself."""
-        program = read_program(code)
+        program = read_program(code if self._takes([code]) else "")
         yield Run(
             program="python",
             arguments=arguments,
@@ -215,7 +231,8 @@ class _Reading:
         for call in program.calls:
             if _STARTS_COMMANDS.fullmatch(call.name):
                 if call.words:
-                    yield from self.command(_command(call.words), depth + 1)
+                    if self._takes(call.words):
+                        yield from self.command(_command(call.words), depth + 1)
                 elif call.texts:
                     yield from self.shell(call.texts[0], depth + 1)
 
@@ -245,5 +262,5 @@ def seconds(duration: str) -> float | None:
     """A duration as ``sleep`` and ``timeout`` take it; None when it is none."""
     if duration in ("infinity", "inf"):
         return float("inf")
-    found = re.fullmatch(r"(\d*\.?\d+|\d+\.)([smhd]?)", duration)
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)", duration)
     return float(found[1]) * _UNITS[found[2]] if found else None

@@ -15,6 +15,7 @@ SUBSTITUTED = "$(…)"
 """Stands in a word for what another command would print."""
 
 _DEEPEST = 20  # of nested $(…); what is nested deeper is read as words
+_LONGEST_VALUE = 10_000  # characters; a variable with more stays as it is written
 _PLAIN = re.compile(r"[^\s\\'\"$`;&|()<>#]+|#")
 _IN_DOUBLE = re.compile(r"[^\\\"$`]+")
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?!$-]")
@@ -90,15 +91,37 @@ class _Document:
     reader: _Building
 
 
+class _Variables:
+    """Values of variables; a text that doubles one again and again grows no further than `LONGEST_TEXT`."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+        self._left = LONGEST_TEXT
+
+    def put(self, name: str, value: str) -> None:
+        """A variable is set."""
+        self._values.pop(name, None)
+        if len(value) <= _LONGEST_VALUE:
+            self._values[name] = value
+
+    def expanded(self, name: str, written: str) -> str:
+        """What stands for a variable: its value, or how it is written when that is not known."""
+        value = self._values.get(name)
+        if value is None or len(value) > self._left:
+            return written
+        self._left -= len(value)
+        return value
+
+
 def commands(text: str) -> tuple[Command, ...]:
     """All simple commands that would be run, those inside substitutions included, in the order in which they end."""
-    reader = _Reader(text[:LONGEST_TEXT], {}, 0)
+    reader = _Reader(text[:LONGEST_TEXT], _Variables(), 0)
     reader.read("")
     return tuple(building.built() for building in reader.found)
 
 
 class _Reader:
-    def __init__(self, text: str, variables: dict[str, str], depth: int) -> None:
+    def __init__(self, text: str, variables: _Variables, depth: int) -> None:
         self.text = text
         self.place = 0
         self.found: list[_Building] = []
@@ -168,14 +191,14 @@ class _Reader:
                 return
             assignment = _ASSIGNMENT.fullmatch(words[first])
             if assignment:
-                self._variables[assignment[1]] = assignment[2]
+                self._variables.put(assignment[1], assignment[2])
             elif words[first] not in _KEYWORDS:
                 break
             first += 1
         if words[first:] and words[first] in _DECLARATIONS:
             for word in words[first + 1 :]:
                 if assignment := _ASSIGNMENT.fullmatch(word):
-                    self._variables[assignment[1]] = assignment[2]
+                    self._variables.put(assignment[1], assignment[2])
         yield from words[first:]
 
     def _end_word(self, now: _Building) -> None:
@@ -321,14 +344,14 @@ class _Reader:
             self._single(word)
         else:
             name = _NAME.match(self.text, self.place + 1)
-            word.append(self._variables.get(name[0], f"${name[0]}") if name else "$")
+            word.append(self._variables.expanded(name[0], f"${name[0]}") if name else "$")
             self.place += 1 + (len(name[0]) if name else 0)
 
     def _braces(self, word: list[str]) -> None:
         start = self.place
         self._skip_behind("}", [])
         inside = self.text[start + 2 : self.place - 1]
-        word.append(self._variables.get(inside, "${" + inside + "}"))
+        word.append(self._variables.expanded(inside, "${" + inside + "}"))
 
     def _nested(self, word: list[str], stop: str, opening: int, *, data: bool = False) -> None:
         """Take in the commands of a substitution; ``opening`` characters introduce it."""

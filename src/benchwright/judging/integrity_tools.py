@@ -67,10 +67,12 @@ def _arguments(text: str) -> Any:
 
 
 def _given(arguments: Any, names: Sequence[str]) -> Any:
-    if not isinstance(arguments, dict):
-        return None
-    found = next((arguments[name] for name in names if arguments.get(name)), None)
-    return found if found is not None else _given(arguments.get("action"), names)
+    """The first argument of one of some names that has a value, or that of the ``action`` among the arguments."""
+    while isinstance(arguments, dict):
+        if found := next((arguments[name] for name in names if arguments.get(name)), None):
+            return found
+        arguments = arguments.get("action")
+    return None
 
 
 def _script(text: str, arguments: Any) -> str:
@@ -81,10 +83,10 @@ def _script(text: str, arguments: Any) -> str:
 def _shell_runs(text: str, arguments: Any, scripts: Scripts) -> tuple[Run, ...]:
     given = arguments if isinstance(arguments, list) else _given(arguments, _SCRIPT_NAMES)
     if not isinstance(given, list) or not all(isinstance(word, str) for word in given) or not given:
-        return runs_of_shell(_script(text, arguments), scripts)
+        return runs_of_shell([_script(text, arguments)], scripts)
     # One program with its arguments, or several commands: a program's name has no blanks.
     if " " in given[0] or len(given) == 1:
-        return tuple(run for script in given for run in runs_of_shell(script, scripts))
+        return runs_of_shell(given, scripts)
     return runs_of_words(given, scripts)
 
 

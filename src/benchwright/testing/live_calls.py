@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchwright.core.errors import BenchwrightError, SandboxFault
 from benchwright.core.execution import MIB
 from benchwright.sandboxes.base import LiveProcess, LiveResult, LiveWorkspace, RunLimits, WorkspaceLimits
 
@@ -89,14 +88,3 @@ def until(condition: Callable[[], bool], what: str) -> None:
     while not condition():
         assert time.monotonic() < end, what
         time.sleep(0.02)
-
-
-def raises_fault(call: Callable[[], object], what: str) -> None:
-    """Check that something raises `SandboxFault`; ``what`` says what it is."""
-    try:
-        call()
-    except SandboxFault:
-        return
-    except BenchwrightError as error:
-        raise AssertionError(f"{what} raised {type(error).__name__} instead of SandboxFault: {error}") from error
-    raise AssertionError(f"{what} was not refused")

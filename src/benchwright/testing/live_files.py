@@ -6,7 +6,8 @@ from pathlib import Path
 
 from benchwright.core.execution import MIB
 from benchwright.sandboxes.base import Image, LiveSandbox
-from benchwright.testing.live_calls import LIMITS, raises_fault, run, shell, tree
+from benchwright.testing.calls import raises_fault
+from benchwright.testing.live_calls import LIMITS, run, shell, tree
 
 
 def check_live_files(sandbox: LiveSandbox, image: Image) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 from benchwright.core.errors import UsageError
 from benchwright.core.execution import MIB
 from benchwright.sandboxes.base import Image, LiveSandbox
+from benchwright.testing.calls import in_threads, raises_fault
 from benchwright.testing.live_calls import (
     LIMITS,
     SECONDS,
     count_processes,
-    raises_fault,
     run,
     shell,
     start,
@@ -147,11 +147,7 @@ def check_live_threads(sandbox: LiveSandbox, image: Image) -> None:
             workspace.put(f"/benchwright/{number}", str(number).encode())
             results[number] = shell(workspace, f"cat /benchwright/{number}").stdout
 
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(8, work)
         assert results == {number: str(number).encode() for number in range(8)}, f"threads got mixed up: {results}"
 
 

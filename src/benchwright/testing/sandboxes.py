@@ -6,12 +6,12 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from benchwright.core.errors import BenchwrightError, SandboxFault
 from benchwright.core.execution import MIB, ExitCause
 from benchwright.sandboxes.base import Image, RunLimits, RunResult, Sandbox, Workspace, WorkspaceLimits
+from benchwright.testing.calls import in_threads, raises_fault
 
 _LIMITS = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=64 * MIB)
 _SECONDS = 60.0
@@ -118,7 +118,7 @@ def check_files(sandbox: Sandbox, image: Image) -> None:
         assert workspace.get("/dev/null") is None, "a device was read as a file"
         workspace.put("/benchwright/empty", b"")
         assert workspace.get("/benchwright/empty") == b"", "an empty file came back otherwise"
-        _raises_fault(lambda: workspace.get("/benchwright/check/new folder/file", max_bytes=MIB), "a file too large")
+        raises_fault(lambda: workspace.get("/benchwright/check/new folder/file", max_bytes=MIB), "a file too large")
         assert _shell(workspace, "true").exit_status == 0, "a workspace does not outlive a refused file"
 
 
@@ -288,10 +288,10 @@ def check_close(sandbox: Sandbox, image: Image) -> None:
     _shell(workspace, "echo x > /benchwright-mark")
     workspace.close()
     workspace.close()
-    _raises_fault(lambda: _shell(workspace, "true"), "a command in a closed workspace")
-    _raises_fault(lambda: workspace.put("/x", b""), "a file for a closed workspace")
-    _raises_fault(lambda: workspace.get("/x"), "a file of a closed workspace")
-    _raises_fault(lambda: workspace.remove("/x"), "a removal in a closed workspace")
+    raises_fault(lambda: _shell(workspace, "true"), "a command in a closed workspace")
+    raises_fault(lambda: workspace.put("/x", b""), "a file for a closed workspace")
+    raises_fault(lambda: workspace.get("/x"), "a file of a closed workspace")
+    raises_fault(lambda: workspace.remove("/x"), "a removal in a closed workspace")
 
 
 def check_threads(sandbox: Sandbox, image: Image) -> None:
@@ -305,11 +305,7 @@ def check_threads(sandbox: Sandbox, image: Image) -> None:
             meeting.wait()
             results[number] = _shell(workspace, "sleep 0.2; cat /benchwright-number").output
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(3, work)
     assert results == {number: str(number).encode() for number in range(3)}, f"threads got mixed up: {results}"
 
 
@@ -351,13 +347,3 @@ def _shell(
 
 def _run(workspace: Workspace, command: Sequence[str], *, seconds: float = _SECONDS, stdin: bytes = b"") -> RunResult:
     return workspace.run(command, limits=RunLimits(wall_seconds=seconds), stdin=stdin)
-
-
-def _raises_fault(call: Callable[[], object], what: str) -> None:
-    try:
-        call()
-    except SandboxFault:
-        return
-    except BenchwrightError as error:
-        raise AssertionError(f"{what} raised {type(error).__name__} instead of SandboxFault: {error}") from error
-    raise AssertionError(f"{what} was not refused")

@@ -63,7 +63,14 @@ class AgentDryRun:
 
     @property
     def most_cost(self) -> float | None:
-        """USD if every sample used its whole budget, all uncached tokens as output; None when that is not known."""
+        """USD if every sample used its whole budget, all uncached tokens as output; None when that is not known.
+
+        Never more than the run's own cap.
+        """
+        cap, most = self.plan.options.budget.max_cost, self._most_of_samples()
+        return most if cap is None else cap if most is None else min(cap, most)
+
+    def _most_of_samples(self) -> float | None:
         price, limits = self.plan.price, self.plan.options.limits
         if price is None:
             return None

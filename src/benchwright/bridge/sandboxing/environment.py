@@ -1,9 +1,8 @@
 """Inspect's interface to a sandbox, over a live workspace."""
 
-import functools
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO, Literal, TypeVar, overload
+from typing import Any, BinaryIO, Literal, TypeVar, overload
 
 from inspect_ai.util import (
     ExecResult,
@@ -110,20 +109,7 @@ class WorkspaceEnvironment(SandboxEnvironment):
     ) -> LiveResult:
         """See `benchwright.bridge.sandboxing.base.LiveEnvironment.run_merged`."""
         limits = RunLimits(wall_seconds=wall_seconds, output_bytes=output_bytes)
-        start = functools.partial(
-            self._workspace.start,
-            command,
-            limits=limits,
-            environ=environ,
-            cwd=self._inside(cwd),
-            stdin=stdin,
-            merged=True,
-        )
-        try:
-            return await threads.finish(start)
-        except SandboxFault as fault:
-            self._note(fault)
-            raise
+        return await self._finish(command, limits, cwd, environ=environ, stdin=stdin, merged=True)
 
     async def tree(self, path: str, into: BinaryIO) -> None:
         """See `benchwright.bridge.sandboxing.base.LiveEnvironment.tree`."""
@@ -162,27 +148,23 @@ class WorkspaceEnvironment(SandboxEnvironment):
         """Run a command; raises Inspect's errors for a user and a sandbox that are not there."""
         wall_seconds = _NO_TIMEOUT_SECONDS if seconds is None else seconds
         limits = RunLimits(wall_seconds=wall_seconds, output_bytes=output_bytes)
-        start = functools.partial(
-            self._workspace.start,
-            command,
-            limits=limits,
-            environ=environ,
-            cwd=self._inside(cwd),
-            stdin=stdin,
-            user=user,
-        )
         try:
-            return await threads.finish(start)
+            return await self._finish(command, limits, cwd, environ=environ, stdin=stdin, user=user)
         except UsageError as error:
             if user is None:
                 raise
             raise SandboxUserUnsupportedError(str(error)) from error
         except SandboxFault as fault:
-            self._note(fault)
             raise SandboxUnavailableError(f"The sandbox is broken and runs nothing any more: {fault}") from fault
 
-    def _inside(self, cwd: str | None) -> str:
-        return posixpath.join(self._workdir, cwd or "")
+    async def _finish(self, command: Sequence[str], limits: RunLimits, cwd: str | None, **options: Any) -> LiveResult:
+        """Run a command to its end, with more options of `LiveWorkspace.start`; a fault is noted."""
+        folder = posixpath.join(self._workdir, cwd or "")
+        try:
+            return await threads.finish(lambda: self._workspace.start(command, limits=limits, cwd=folder, **options))
+        except SandboxFault as fault:
+            self._note(fault)
+            raise
 
     def _note(self, fault: SandboxFault) -> None:
         self._fault = self._fault or fault

@@ -1,13 +1,14 @@
 """Which workspaces are open, so that none is forgotten: not when a run is ended, and not when the program is."""
 
 import atexit
+import functools
 import logging
 import threading
 from collections.abc import Iterator
 
 from anyio.lowlevel import RunVar
 
-from benchwright.core.errors import SandboxFault
+from benchwright.core.errors import BenchwrightError
 from benchwright.sandboxes.base import LiveWorkspace
 
 _logger = logging.getLogger(__name__)
@@ -30,7 +31,8 @@ def current_run() -> object:
 
 
 def remember(workspace: LiveWorkspace, run: object) -> None:
-    """Take down that a workspace is open."""
+    """Take down that a workspace is open; it is closed at the end of the program, should nobody have done so."""
+    _close_at_exit()
     with _lock:
         _open[id(workspace)] = workspace, run
 
@@ -39,8 +41,8 @@ def close(workspace: LiveWorkspace) -> None:
     """Close a workspace; blocks.  What is left over is told in the log, and tried again at the end of the run."""
     try:
         workspace.close()
-    except SandboxFault as fault:
-        _logger.warning("A sandbox could not be closed: %s", fault)
+    except BenchwrightError as error:
+        _logger.warning("A sandbox could not be closed: %s", error)
     else:
         with _lock:
             _open.pop(id(workspace), None)
@@ -58,4 +60,7 @@ def _of(run: object | None) -> Iterator[LiveWorkspace]:
     return (workspace for workspace, its_run in found if run is None or its_run is run)
 
 
-atexit.register(close_all)
+@functools.cache
+def _close_at_exit() -> None:
+    """Once, however often it is called."""
+    atexit.register(close_all)

@@ -3,7 +3,7 @@
 The harness writes the answer after every reply of the model; the command only shows it.
 """
 
-from inspect_ai.util import sandbox
+from inspect_ai.util import SandboxUnavailableError, sandbox
 
 from benchwright.bridge.accounts import Account
 
@@ -23,9 +23,10 @@ async def prepare(account: Account) -> None:
 
 
 async def tell(account: Account) -> None:
-    """Have the command answer with what is left of an account."""
+    """Have the command answer with what is left of an account, if that can be written."""
     try:
         await sandbox().write_file(_ANSWER, account.line() + "\n")
-    except OSError:
-        # The agent has filled the disk, or put something else in the file's place: it reads an older answer, or none.
+    except (OSError, SandboxUnavailableError):
+        # The agent has filled the disk, put something else in the file's place or removed the shell: it reads an older
+        # answer, or none.  Whether the sandbox itself is broken is asked when the agent has ended.
         return

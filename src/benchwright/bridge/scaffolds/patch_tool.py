@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inspect_ai.tool import ToolDef, ToolError
-from inspect_ai.util import OutputLimitExceededError, SandboxEnvironment
+from inspect_ai.util import OutputLimitExceededError, SandboxEnvironment, SandboxUnavailableError
 
 from benchwright.answers.v4a import FileChange, V4AError, V4APatch, apply_v4a, parse_v4a
 from benchwright.core.repositories import WORK
@@ -13,6 +13,8 @@ from benchwright.core.repositories import WORK
 NAME = "apply_patch"
 _SECONDS = 60
 """For a program that removes files or looks at their modes."""
+_FAILURES = (OSError, ToolError, SandboxUnavailableError)
+"""What a change of a file may raise; the last also where the patch has taken the shell away."""
 
 _DESCRIPTION = """\
 Change files with a patch in OpenAI's V4A format. Either all of it is applied or nothing. Paths are relative to {root}.
@@ -116,7 +118,7 @@ class _Files:
                     await self._environment.write_file(self._absolute(change.path), change.content)
                     if change.moved_from in old:
                         await self._set_mode(change.path, old[change.moved_from].mode)
-        except (OSError, ToolError) as error:
+        except _FAILURES as error:
             unrestored = await self._restore(written, old)
             at = f"{written[-1]} could not be written" if written else f"{', '.join(going)} could not be removed"
             after = f"These could not be put back: {', '.join(unrestored)}." if unrestored else "No file was changed."
@@ -132,13 +134,13 @@ class _Files:
                     await self._remove([path])
                 elif path not in old:
                     await self._environment.write_file(self._absolute(path), content)
-            except (OSError, ToolError):
+            except _FAILURES:
                 failed.append(path)
         for path, file in old.items():
             try:
                 await self._environment.write_file(self._absolute(path), file.content)
                 await self._set_mode(path, file.mode)
-            except (OSError, ToolError):
+            except _FAILURES:
                 failed.append(path)
         return failed
 

@@ -20,7 +20,6 @@ from benchwright.bridge.accounts import Account
 from benchwright.bridge.replies import clip
 from benchwright.bridge.scaffolds import limit_command
 from benchwright.core.attempts import Ending
-from benchwright.core.errors import SandboxFault
 
 LAST_TURN_SECONDS = 60.0
 """How long the last turn's tool calls may go on after a call beside the conversation was forbidden; a sub-agent's
@@ -102,20 +101,12 @@ class Watch:
             output = await send()
         except Exception as error:
             # Inspect has tried again as often as it was told to; to the program this would be a reply to try again on.
-            self._fail(error)
+            self._failure = self._failure or error
+            self._scope.cancel()
             raise
         self._last_reply = output
-        try:
-            await self._tell(self._account)
-        except SandboxFault as fault:
-            self._fail(fault)
-            raise
+        await self._tell(self._account)
         return output
-
-    def _fail(self, error: Exception) -> None:
-        """End the program over an error that is not its own, and keep the first for `run` to raise."""
-        self._failure = self._failure or error
-        self._scope.cancel()
 
     async def _stop(self, messages: list[ChatMessage]) -> None:
         """End the program as soon as its last turn's tool calls have run; never comes back."""

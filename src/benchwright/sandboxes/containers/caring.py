@@ -40,6 +40,7 @@ class LiveContainer:
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._closed = False
+        self._removed = False
         self._too_much_written = False
         self._fault: BenchwrightError | None = None
         self._keeper = Keeper(check_seconds, self._look_at_disk)
@@ -52,19 +53,25 @@ class LiveContainer:
             raise self._fault
 
     def close(self) -> None:
-        """Remove it; raises `SandboxFault`, with the command that would do it, when the engine does not."""
+        """Remove it; does nothing when that is done.
+
+        Raises `SandboxFault`, with the command that would do it, when the engine does not; calling it again tries
+        again.
+        """
         with self._lock:
-            if self._closed:
+            if self._removed:
                 return
             self._closed = True
-        try:
-            answer = self.engine.call("rm", "-f", "-v", self.name)
-        finally:
-            self._keeper.close()
-        if answer.status != 0 and "no such container" not in answer.errors.lower():
-            raise SandboxFault(
-                f"a container is left over ({answer.complaint}); remove it with: {self.engine.client} rm -f {self.name}"
-            )
+            try:
+                answer = self.engine.call("rm", "-f", "-v", self.name)
+            finally:
+                self._keeper.close()
+            if answer.status != 0 and "no such container" not in answer.errors.lower():
+                raise SandboxFault(
+                    f"a container is left over ({answer.complaint}); remove it with: "
+                    f"{self.engine.client} rm -f {self.name}"
+                )
+            self._removed = True
 
     def is_alive(self) -> bool:
         """Whether commands can run; False when the kernel has ended it for memory, which is a command's doing.

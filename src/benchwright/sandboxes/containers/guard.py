@@ -3,6 +3,7 @@
 import os
 import threading
 
+from benchwright.core.errors import IsolationRefusedError
 from benchwright.sandboxes.containers.groups import own_prefix
 
 _SCRIPT = """\
@@ -29,21 +30,38 @@ def guard(client: str) -> None:
     Args:
         client: The engine's command.
 
-    Raises ``OSError`` when this machine cannot start a shell.
+    Raises `IsolationRefusedError` when this machine cannot start a shell.
     """
     with _lock:
         if (os.getpid(), client) in _guarded:
             return
-        reading, _ = os.pipe()  # the writing end is never closed, and not inherited by what we start
-        null = os.open(os.devnull, os.O_RDWR)
-        os.posix_spawn(
-            "/bin/sh",
-            ["/bin/sh", "-c", _SCRIPT, "sh", client, own_prefix()],
-            os.environ,
-            file_actions=[(os.POSIX_SPAWN_DUP2, reading, 0)]
-            + [(os.POSIX_SPAWN_DUP2, null, number) for number in (1, 2)],
-            setsid=True,
-        )
-        os.close(reading)
-        os.close(null)
+        try:
+            _start(client)
+        except OSError as error:
+            raise IsolationRefusedError(
+                "The process that removes containers when this one is gone could not be started "
+                f"({error}); look at the limits of open files and processes."
+            ) from error
         _guarded.add((os.getpid(), client))
+
+
+def _start(client: str) -> None:
+    reading, writing = os.pipe()  # the writing end stays open, and is not inherited by what we start
+    try:
+        null = os.open(os.devnull, os.O_RDWR)
+        try:
+            os.posix_spawn(
+                "/bin/sh",
+                ["/bin/sh", "-c", _SCRIPT, "sh", client, own_prefix()],
+                os.environ,
+                file_actions=[(os.POSIX_SPAWN_DUP2, reading, 0)]
+                + [(os.POSIX_SPAWN_DUP2, null, number) for number in (1, 2)],
+                setsid=True,
+            )
+        finally:
+            os.close(null)
+    except OSError:
+        os.close(writing)
+        raise
+    finally:
+        os.close(reading)

@@ -32,11 +32,16 @@ class WorkspaceGroups:
             folder = memory.memory
             processes = folder if (folder / "pids.max").exists() else None
             return WorkspaceGroup(memory=memory, processes=processes, cpu=folder / "cpu.stat")
-        folders = {}
-        for name, root in self._roots.items():
-            if fair or name != "cpu":
-                folders[name] = root / f"{_PREFIX}{os.getpid()}-{self._memory.number()}"
-                folders[name].mkdir()
+        folders: dict[str, Path] = {}
+        try:
+            for name, root in self._roots.items():
+                if fair or name != "cpu":
+                    folder = root / f"{_PREFIX}{os.getpid()}-{self._memory.number()}"
+                    folder.mkdir()
+                    folders[name] = folder
+        except OSError:
+            WorkspaceGroup(memory=memory, own=tuple(folders.values())).remove()
+            raise
         cpu = folders.get("cpuacct")
         return WorkspaceGroup(
             memory=memory,

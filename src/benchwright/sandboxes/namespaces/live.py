@@ -38,12 +38,19 @@ class NamespaceLiveProcess:
         self._end = time.monotonic() + wall_seconds + _END_SECONDS
         self._lock = threading.Lock()
         self._result: LiveResult | None = None
+        self._fault: SandboxFault | None = None
 
     def wait(self) -> LiveResult:
         """Wait for the end of the command; see `benchwright.sandboxes.base.LiveProcess.wait`."""
         with self._lock:
+            if self._fault is not None:
+                raise SandboxFault(str(self._fault)) from self._fault
             if self._result is None:
-                self._result = self._made(_answer(self._exchange, self._end - time.monotonic()))
+                try:
+                    self._result = self._made(_answer(self._exchange, self._end - time.monotonic()))
+                except SandboxFault as fault:
+                    self._fault = fault  # nothing else will come
+                    raise
             return self._result
 
     def _made(self, message: dict[str, Any]) -> LiveResult:
@@ -81,7 +88,7 @@ class NamespaceLiveWorkspace:
         self._clean_up = clean_up
         self._talk: Conversation | None = None
         self._closing = threading.Lock()
-        self._closed = False
+        self._removed = False
 
     def open(self, config: dict[str, Any]) -> None:
         """Start the guest; called once, by the sandbox."""
@@ -188,16 +195,22 @@ class NamespaceLiveWorkspace:
         return _answer(self._conversation.begin(request, descriptors), _ANSWER_SECONDS)
 
     def close(self) -> None:
-        """End every process and remove what was written; calling it again does nothing."""
+        """End every process and remove what was written; does nothing when that is done.
+
+        Raises `SandboxFault` when files of the workspace are left over; calling it again tries again.
+        """
         with self._closing:
-            if self._closed:
+            if self._removed:
                 return
-            self._closed = True
             if self._talk is not None:
                 self._talk.close()
-            self._clean_up()
             # What the kernel does not let go of in time is removed by the next process that makes control groups.
             self._group.remove()
+            try:
+                self._clean_up()
+            except OSError as error:
+                raise SandboxFault(f"files of a workspace are left over: {error}") from error
+            self._removed = True
 
 
 def _answer(exchange: Exchange, seconds: float) -> dict[str, Any]:
