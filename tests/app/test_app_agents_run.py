@@ -198,7 +198,7 @@ def test_a_workspace_that_cannot_be_opened_is_a_fault(runs: AgentRuns) -> None:
 
 def test_a_model_that_does_not_call_tools_is_found_out_first(runs: AgentRuns) -> None:
     """No workspace is opened for it."""
-    runs.script = {"*": [TALK, TALK]}
+    runs.script = {"ready": [TALK, TALK]}
     with pytest.raises(StoppedError, match=r"did not .it said 'I would rather talk.'"):
         runs.run(preflight=True)
     assert runs.workspaces.opened == 0

@@ -75,4 +75,4 @@ def little_code(folder: Path) -> OtherScaffold:
     program.write_text(_PROGRAM % (TOOLS,))
     program.chmod(0o755)
     found = Program(folder=folder, entry="claude", path=("helpers",), version="7.7.7", origin="given")
-    return dataclasses.replace(CLAUDE_CODE, find=lambda given, version: found)
+    return dataclasses.replace(CLAUDE_CODE, find=lambda settings: found)

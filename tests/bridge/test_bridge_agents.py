@@ -459,9 +459,12 @@ def test_a_bug_of_a_scaffold_is_ours(go: Callable[..., Went]) -> None:
         await one_turn(state)
         raise KeyError("a bug")
 
-    went = go(act, [turn()] * SANDBOX_TRIES)
-    assert went.harness.names == ["begun", "broke"] * SANDBOX_TRIES
-    assert dict(went.harness.told)["broke"] == "KeyError: 'a bug'"
+    went = go(act, [turn()])
+    assert went.harness.names == ["begun", "finished"]
+    attempt = went.harness.attempt
+    assert attempt.ending is Ending.FAILED
+    assert attempt.ending_detail.startswith("scaffold: KeyError: 'a bug' (test_bridge_agents.py:")
+    assert graded_attempt(attempt, "m").unreadable == f"sandbox_lost: {attempt.ending_detail}"
 
 
 def test_somebody_elses_sandbox_is_refused(go: Callable[..., Went]) -> None:

@@ -1,6 +1,7 @@
 """Somebody else's program in a sandbox: asked for by Inspect's bridge, watched, and ended when its budget is."""
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from inspect_ai.agent._bridge.sandbox import service as bridge_service
 from inspect_ai.model import ChatMessage, ChatMessageTool, ModelOutput
 from inspect_ai.util import SandboxEnvironmentSpec
-from inspect_ai.util._sandbox import exec_remote, service
+from inspect_ai.util._sandbox import service
 from sandboxing_pieces import LIMITS, Place, place
 from scaffold_pieces import USAGE, Outputs, Worked, playing, turn, work
 
@@ -22,6 +23,7 @@ from others_pieces import TOOLS, little_code
 from benchwright.bridge.sandboxing.config import WorkspaceConfig
 from benchwright.bridge.scaffolds.base import ScaffoldSettings
 from benchwright.bridge.scaffolds.others import CLAUDE_CODE, CODEX, MINI_SWE_AGENT, OtherScaffold
+from benchwright.bridge.scaffolds.programs import Program, ProgramSource
 from benchwright.bridge.scaffolds.registry import SCAFFOLDS
 from benchwright.bridge.transcripts import actions_of
 from benchwright.core.agents import AgentLimits
@@ -40,12 +42,12 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 @pytest.fixture(scope="module", autouse=True)
 def quick() -> Iterator[None]:
-    """Inspect looks for requests from inside every 2 s and for a program's end every 5 s; here it does sooner."""
+    """Inspect looks for requests from inside every two seconds; here it does so ten times as often."""
 
     async def serve(*arguments: Any, polling_interval: float, **options: Any) -> None:
         await service.sandbox_service(*arguments, polling_interval=polling_interval / 10, **options)
 
-    with patch.object(bridge_service, "sandbox_service", serve), patch.object(exec_remote, "MIN_POLL_INTERVAL", 0.5):
+    with patch.object(bridge_service, "sandbox_service", serve):
         yield
 
 
@@ -226,6 +228,40 @@ def test_what_is_recorded_and_mounted(scaffold: OtherScaffold, tmp_path: Path) -
     assert (ready.limit_command, dict(ready.forms)) == (True, {})
 
 
+def test_a_program_that_is_not_here_is_told_and_not_mounted(scaffold: OtherScaffold) -> None:
+    """Where nothing may be fetched, nothing is done with it either; but for its origin the facts are the same."""
+    done: list[Program] = []
+    here = scaffold.find(ScaffoldSettings())
+    there = dataclasses.replace(here, origin="not here; would be fetched (2 MB, 3 MB on disk)", here=False)
+    scaffold = dataclasses.replace(
+        scaffold, find=lambda settings: here if settings.fetch else there, before=done.append
+    )
+    dry = scaffold.ready(playing([]), ScaffoldSettings(fetch=False))
+    assert dry.facts["program_origin"] == there.origin
+    assert dry.shared == {} and done == []
+    ready = scaffold.ready(playing([]), ScaffoldSettings())
+    assert ready.facts == {**dry.facts, "program_origin": "given"}
+    assert ready.shared and done == [here]
+
+
+def test_what_was_fetched_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was missing is looked for again, one that was found is not; both settings reach the search."""
+    asked: list[bool] = []
+
+    def find(source: ProgramSource, *, fetch: bool, say: Callable[[str], None], **options: Any) -> Program:
+        asked.append(fetch)
+        say("fetching")
+        return Program(folder=tmp_path, entry="claude", version="1", origin="pinned", here=fetch)
+
+    monkeypatch.setattr("benchwright.bridge.scaffolds.others.find_program", find)
+    monkeypatch.setattr("benchwright.bridge.scaffolds.others._found", {})
+    told: list[str] = []
+    for fetch in (False, False, True, True, False):
+        CLAUDE_CODE.find(ScaffoldSettings(fetch=fetch, say=told.append))
+    assert asked == [False, False, True]
+    assert told == ["fetching"] * 3
+
+
 def test_an_unknown_option_is_refused(scaffold: OtherScaffold) -> None:
     """Before anything is spent."""
     with pytest.raises(UsageError, match="The scaffold claude-code has no option 'effort'"):
@@ -241,7 +277,9 @@ def test_without_the_extra_it_says_what_to_install(scaffold: OtherScaffold, monk
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("benchwright.bridge.scaffolds.others.metadata.version", missing)
-    with pytest.raises(UsageError, match=r"needs inspect_swe, .*pip install 'benchwright\[scaffolds\]'"):
+    with pytest.raises(
+        UsageError, match=r"needs inspect_swe, .*in a checkout: python -m pip install -e '\.\[scaffolds\]'"
+    ):
         scaffold.ready(playing([]), ScaffoldSettings())
 
 

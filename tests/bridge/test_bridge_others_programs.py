@@ -5,6 +5,7 @@ import dataclasses
 import hashlib
 import io
 import os
+import sys
 import tarfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from benchwright.bridge.scaffolds.mini_program import PINNED, mini_program
 from benchwright.bridge.scaffolds.program_downloads import unpack
 from benchwright.bridge.scaffolds.programs import ProgramSource, find_program, kept_in, program_source
 from benchwright.core.errors import MachineError, UsageError
+from benchwright.environments.interpreters import SearchPlaces
 
 NATIVE = b"\x7fELF and what follows"
 CODEX = program_source("codex")
@@ -158,7 +160,7 @@ def fetching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, expec
     )
     monkeypatch.setenv("PATH", environ["PATH"])
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    return dataclasses.replace(CLAUDE, pinned="5.0.0", integrity={"5.0.0": expected})
+    return dataclasses.replace(CLAUDE, pinned="5.0.0", integrity={"5.0.0": expected}, megabytes={"5.0.0": [20, 30]})
 
 
 def test_the_pinned_version_is_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,6 +180,63 @@ def test_the_pinned_version_is_fetched_once(tmp_path: Path, monkeypatch: pytest.
     assert len(packs) == 1
     assert "@anthropic-ai/claude-code-linux-x64@5.0.0" in packs[0]
     assert "--ignore-scripts" in packs[0]
+
+
+def test_a_download_is_announced_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What, how large and where to, in a line; nothing is said of a program that is here."""
+    data = archive(package__claude=NATIVE)
+    source = fetching(tmp_path, monkeypatch, data, integrity(data))
+    folder = kept_in(tmp_path / "home", "claude-code", "5.0.0")
+    told: list[tuple[str, bool]] = []
+    for _ in range(2):
+        find_program(
+            source,
+            given=None,
+            version=None,
+            environ=os.environ,
+            home=tmp_path / "home",
+            say=lambda line: told.append((line, folder.exists())),
+        )
+    assert told == [(f"fetching claude-code 5.0.0 (20 MB, 30 MB on disk) into {folder}", False)]
+
+
+def test_nothing_is_fetched_that_may_not_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said what would be, nothing is written, and npm is only asked where its packages are, leaving no log."""
+    data = archive(package__claude=NATIVE)
+    source = fetching(tmp_path, monkeypatch, data, integrity(data))
+    told: list[str] = []
+    seen = find_program(
+        source,
+        given=None,
+        version=None,
+        environ=os.environ,
+        home=tmp_path / "home",
+        fetch=False,
+        say=told.append,
+    )
+    assert (seen.here, seen.version, seen.origin) == (
+        False,
+        "5.0.0",
+        "not here; would be fetched (20 MB, 30 MB on disk)",
+    )
+    assert told == [] and not (tmp_path / "home").exists()
+    assert (tmp_path / "calls").read_text() == "root -g --logs-max=0 --no-update-notifier\n"
+    fetched = find_program(source, given=None, version=None, environ=os.environ, home=tmp_path / "home")
+    again = find_program(source, given=None, version=None, environ=os.environ, home=tmp_path / "home", fetch=False)
+    assert again == fetched == dataclasses.replace(seen, here=True, origin="pinned")
+
+
+@pytest.mark.parametrize("fetch", [True, False])
+def test_without_npm_nothing_is_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fetch: bool) -> None:
+    """A run would fail for it, so that a dry run does as well."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    told: list[str] = []
+    with pytest.raises(MachineError, match="cannot be fetched without npm"):
+        find_program(
+            CLAUDE, given=None, version=None, environ=os.environ, home=tmp_path / "home", fetch=fetch, say=told.append
+        )
+    assert told == [] and not (tmp_path / "home").exists()
 
 
 def test_an_archive_with_another_digest_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,8 +274,10 @@ def test_an_archive_cannot_write_elsewhere(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("source", [CLAUDE, CODEX], ids=lambda source: source.name)
 def test_the_table_pins_what_it_fetches(source: ProgramSource) -> None:
-    """Every pinned version has a digest in the form of lock files."""
+    """Every pinned version has a digest in the form of lock files, and sizes: unpacked it is larger."""
     assert source.pinned in source.integrity
+    assert source.megabytes.keys() == source.integrity.keys()
+    assert all(0 < packed < unpacked for packed, unpacked in source.megabytes.values())
     for digest in source.integrity.values():
         assert len(base64.b64decode(digest.removeprefix("sha512-"), validate=True)) == 64
 
@@ -225,6 +286,44 @@ def test_a_folder_that_is_no_mini_swe_agent_is_refused(tmp_path: Path) -> None:
     """The message says what such a folder is."""
     with pytest.raises(UsageError, match=rf"holds no bin/mini; expected a folder such as .*mini-swe-agent-{PINNED}"):
         mini_program(tmp_path, None, {}, tmp_path / "home")
+
+
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uv: Path | None) -> None:
+    """Let mini-swe-agent be built with this Python, and a uv of ours."""
+    own = Path(getattr(sys, "_base_executable", sys.executable))
+    places = SearchPlaces(environ={"PATH": str(tmp_path)}, uv=uv, own=own)
+    monkeypatch.setattr("benchwright.bridge.scaffolds.mini_program.search_places", lambda environ: places)
+    monkeypatch.setattr("benchwright.bridge.scaffolds.mini_program._PYTHONS", f"3.{sys.version_info.minor}")
+
+
+def test_a_mini_swe_agent_is_not_built_when_it_may_not_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said what would be, and nothing is written; uv is not called."""
+    machine(tmp_path, monkeypatch, script(tmp_path / "uv", f"#!/bin/sh\necho called >> {tmp_path}/calls; exit 1\n"))
+    told: list[str] = []
+    seen = mini_program(None, None, {}, tmp_path / "home", fetch=False, say=told.append)
+    assert (seen.here, seen.version) == (False, PINNED)
+    assert seen.origin == "not here; would be built (about 115 MB fetched, 616 MB on disk)"
+    assert told == [] and not (tmp_path / "home").exists() and not (tmp_path / "calls").exists()
+
+
+def test_a_build_of_mini_swe_agent_is_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it begins; without uv it does not."""
+    told: list[str] = []
+    machine(tmp_path, monkeypatch, None)
+    with pytest.raises(MachineError, match="install uv"):
+        mini_program(None, None, {}, tmp_path / "home", say=told.append)
+    assert told == []
+
+    def begin(folder: Path, *arguments: object) -> None:
+        assert len(told) == 1
+        script(folder / "bin" / "mini", f'sys.exit(print("mini-swe-agent {PINNED}"))\n')
+
+    machine(tmp_path, monkeypatch, tmp_path / "uv")
+    monkeypatch.setattr("benchwright.bridge.scaffolds.mini_program._build", begin)
+    for _ in range(2):
+        mini_program(None, None, {}, tmp_path / "home", say=told.append)
+    folder = kept_in(tmp_path / "home", "mini-swe-agent", PINNED)
+    assert told == [f"building mini-swe-agent {PINNED} (about 115 MB fetched, 616 MB on disk) in {folder}"]
 
 
 def test_a_mini_swe_agent_that_was_built_is_used_again(tmp_path: Path) -> None:

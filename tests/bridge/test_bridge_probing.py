@@ -82,7 +82,7 @@ def test_an_error_of_the_provider_is_the_answer() -> None:
     """A server that takes no tools says so."""
     asked = Asked(failing(ValueError("this model does not support tools.\nSee our pages.")))
     assert asked.objection is not None and "\n" not in asked.objection
-    assert "does not support tools. See our pages; an agent needs" in asked.objection
+    assert "does not support tools. See our pages.  --no-preflight" in asked.objection
     assert len(asked.calls) == 1
 
 

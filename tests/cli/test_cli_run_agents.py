@@ -60,7 +60,7 @@ def arguments(built: BuiltHome, script: Path, *options: object, ids: str = SOUND
     """The command line of a run."""
     return [
         "run", "repositories", *built.rows, "--ids", ids, "--model", "benchwright/scripted", "-M", f"script={script}",
-        "--no-preflight", "--out", out, "--json", *options,
+        "--out", out, "--json", *options,
     ]  # fmt: skip
 
 
@@ -224,10 +224,14 @@ def test_a_dry_run_writes_nothing(work: Work, built: BuiltHome, folder: Path) ->
 
 def test_a_model_without_tools_is_found_out_first(bw: Run, built: BuiltHome, folder: Path) -> None:
     """The question before the run says that the model does not call tools; nothing is worked on."""
-    script = write_script(folder, [{"text": "I would rather talk."}])
-    given = [argument for argument in arguments(built, script) if argument != "--no-preflight"]
-    done = bw(*given)
+    with scripted_server(lambda body, number: Answer(text="I would rather talk.")) as server:
+        done = bw(
+            "run", "repositories", *built.rows, "--ids", SOUND, "--model", "openai-api/fake/m", "--out", "out",
+            FAKE_API_KEY="a key", FAKE_BASE_URL=server.url,
+        )  # fmt: skip
+        asked = len(server.requests)
     assert done.returncode == 4 and "calls tools" in done.stderr
+    assert asked == 2
 
 
 def test_the_runs_cap_leaves_the_rest_for_later(start: Callable[..., Done], built: BuiltHome, folder: Path) -> None:

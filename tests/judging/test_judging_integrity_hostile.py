@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from benchwright.core.agents import Action, Finding, FindingKind
 from benchwright.judging.integrity import find
 
-SMALL, LARGE = 2_500, 20_000
-"""Characters, about; eight times as many take eight times as long, sixty-four times where time is quadratic."""
+LARGE = 20_000
+"""Characters, about: an eighth of them takes an eighth of the time, and a sixty-fourth where time is quadratic."""
+LONG = 160_000
+"""As many as are read, about: for what is quadratic with a tiny factor."""
 
 
 def command(text: str, tool: str = "bash", output: str = "", turn: int = 1) -> Action:
@@ -42,9 +44,9 @@ def _once(actions: tuple[Action, ...]) -> float:
     return time.process_time() - before
 
 
-def is_linear(shape: Callable[[int], tuple[Action, ...]]) -> bool:
+def is_linear(shape: Callable[[int], tuple[Action, ...]], size: int = LARGE) -> bool:
     """Whether time grows with the size, with much room for a busy machine and for what takes hardly any."""
-    return seconds(shape, LARGE) < 24 * seconds(shape, SMALL) + 0.1
+    return seconds(shape, size) < 24 * seconds(shape, size // 8) + 0.1
 
 
 WORDS = {
@@ -84,6 +86,11 @@ def test_words_of_commands_are_read_in_linear_time(shape: Callable[[int], str]) 
     assert is_linear(lambda size: (log, command(shape(size)), command(shape(size), tool="WebFetch")))
 
 
+def test_many_brackets_of_addresses_are_read_in_linear_time() -> None:
+    """Each might begin an address of numbers that ends far away."""
+    assert is_linear(lambda size: (command("foo '" + "http://[" * (size // 8) + "'"),), LONG)
+
+
 OUTPUTS = {
     "tags": lambda n: "1.0" + "a1." * (n // 3) + "/",
     "lines of tags": lambda n: "1.0a.a.a.a.a!\n" * (n // 14),
@@ -107,7 +114,7 @@ def test_outputs_are_read_in_linear_time(shape: Callable[[int], str]) -> None:
     assert is_linear(lambda size: (command("git tag", output=shape(size)), command(known, turn=2)))
 
 
-@pytest.mark.parametrize("folder", ["/opt/{}", "/opt/inspect{}", "/home/{}/.cache", "{}/bin/claude\n", "{}"])
+@pytest.mark.parametrize("folder", ["opt/{}", "opt/inspect{}", "home/{}/.cache", "{}/bin/claude\n", "{}"])
 @pytest.mark.parametrize("part", ["conda", "/.benchwright", "/__pycache__", ".pyc", "/bin/mini", ".claude.json", "a"])
 def test_paths_are_read_in_linear_time(folder: str, part: str) -> None:
     """Names of files are the agent's too."""
@@ -117,7 +124,7 @@ def test_paths_are_read_in_linear_time(folder: str, part: str) -> None:
         found(written=("/" + folder.format(part * (size // len(part)) + "x"),) * 3)
         return time.process_time() - before
 
-    assert min(once(LARGE) for _ in range(3)) < 24 * min(once(SMALL) for _ in range(3)) + 0.1
+    assert min(once(LONG) for _ in range(3)) < 24 * min(once(LONG // 8) for _ in range(3)) + 0.1
 
 
 def test_time_for_names_of_releases_does_not_explode() -> None:
@@ -226,13 +233,10 @@ def script(name: str, text: str) -> Action:
     return command(json.dumps({"file_path": f"/tmp/{name}", "content": text}), tool="Write")
 
 
-LONG = LARGE * 10
-
-
 @pytest.mark.parametrize(
     "actions",
     [
-        (script("x.sh", "l" * LONG), command("bash x.sh;" * 2_000)),
+        (script("x.sh", "l" * 10 * LARGE), command("bash x.sh;" * 2_000)),
         (script("x.sh", "ls;" * 60_000), command(json.dumps({"commands": ["bash x.sh"] * 5_000}))),
         (script("x.py", "f(1)\n" * 40_000), command("python x.py;" * 2_000)),
         (script("x.sh", "'a'$x" * 40_000), *(command("bash x.sh", turn=turn) for turn in range(500))),

@@ -10,9 +10,11 @@ from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
 from benchwright.execution.guest import guest_version
 from benchwright.judging.function import JUDGE_VERSION
+from benchwright.store.folder import RUN as NAME
 from benchwright.store.folder import ResultsFolder
 
-NAME = "run.json"
+_DERIVED = frozenset({"evaluation", "environment_digest", "template_digest"})
+"""Parts of an identity that change with others, which say better why."""
 
 
 class Described(Protocol):
@@ -43,11 +45,10 @@ class RunFile:
                 raise UsageError(f"{self._folder.path} holds a grading, not a run; choose another folder with --out.")
             return
         identity = self._plan.identity
-        changes = [
-            f"{name} was {self._found.get(name)!r}, now {identity.get(name)!r}"
-            for name in sorted({*self._found.get("identity", ()), *identity})
-            if self._found.get(name) != identity.get(name)
-        ]
+        names = sorted({*self._found.get("identity", ()), *identity})
+        changed = [name for name in names if self._found.get(name) != identity.get(name)]
+        told = [name for name in changed if name not in _DERIVED] or changed
+        changes = [words for name in told for words in _changes(name, self._found.get(name), identity.get(name))]
         if changes:
             raise UsageError(
                 f"{self._folder.path} holds a run with other settings ({'; '.join(changes)}); give its command again "
@@ -77,6 +78,14 @@ class RunFile:
         plan = self._plan
         described = {**plan.identity, **plan.facts(), "identity": sorted(plan.identity)}
         self._folder.write_json(NAME, described | {"log": log, "log_of": circumstances})
+
+
+def _changes(name: str, before: object, now: object) -> list[str]:
+    """What differs in one part of an identity: of tables only what differs in them."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        inner = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
+        return [words for key in inner for words in _changes(f"{name}.{key}", before.get(key), now.get(key))]
+    return [f"{name} was {before!r}, now {now!r}"]
 
 
 def _is_whole(found: Mapping[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """The scorer of agents' patches: what Inspect's log and viewer show of them."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ from benchwright.core.verdicts import Outcome
 from benchwright.store.folder import row_to_plain
 
 _SHOWN_TESTS = 40
+_BY_RUNNING = re.compile(r"(^|/)(__pycache__|\.pytest_cache|\.hypothesis)(/|$)")
+"""What running Python and tests leaves behind, of which there is no need to speak."""
 _SHOWN_PATCH = 60_000
 
 
@@ -104,7 +107,8 @@ def _explanation(attempt: AgentAttempt, graded: GradedAttempt) -> str:
 
 def _notes(attempt: AgentAttempt, row: ResultRow) -> list[str]:
     notes = [_quoted(note) for note in row.notes]
-    for item in attempt.submission.left_out[:10]:
+    telling = [item for item in attempt.submission.left_out if not _BY_RUNNING.search(item.path)]
+    for item in telling[:10]:
         notes.append(f"left out of the submission: {_quoted(item.path)} ({item.why})")
     for finding in attempt.findings:
         where = "" if finding.turn is None else f" in turn {finding.turn}"

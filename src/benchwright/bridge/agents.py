@@ -6,6 +6,7 @@ patch is graded.
 
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +19,14 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageUser, GenerateConfig
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import SandboxEnvironmentSpec, sandbox
+from inspect_ai.util import SandboxEnvironmentSpec as SandboxEnvironmentSpec  # users get it from here
+from inspect_ai.util import SandboxUnavailableError, sandbox
 
 from benchwright.benchmarks.base import SampleKey
 from benchwright.bridge.accounts import Account, current_account
 from benchwright.bridge.agent_metering import AgentMeter, OverBudget
 from benchwright.bridge.metering import NotAsked
+from benchwright.bridge.replies import clip
 from benchwright.bridge.sandboxing import opened
 from benchwright.bridge.sandboxing.base import live
 from benchwright.bridge.sandboxing.config import WorkspaceConfig
@@ -33,13 +36,17 @@ from benchwright.bridge.transcripts import actions_of
 from benchwright.core.agents import Action, AgentAttempt, AgentLimits, Finding, Submission
 from benchwright.core.attempts import Attempt, Ending
 from benchwright.core.budget import Price
-from benchwright.core.errors import SandboxFault
+from benchwright.core.errors import MachineError, SandboxFault
 from benchwright.core.prompts import Prompt
 from benchwright.core.repositories import WORK, RepositoryProblem
+from benchwright.core.verdicts import Reason
 from benchwright.sandboxes.base import Image, WorkspaceLimits
 
 SAMPLE, ATTEMPT = "sample", "attempt"
 """Names in a sample's metadata: its number, and what came of it."""
+SANDBOX_BROKE, SCAFFOLD_BROKE = "sandbox: ", "scaffold: "
+"""What the details of samples begin with that our side failed, not the provider."""
+_SANDBOX_BROKE = (SandboxFault, SandboxUnavailableError, MachineError)
 SANDBOX_TRIES = 3
 """How often a sample is begun whose sandbox breaks."""
 
@@ -183,9 +190,9 @@ async def _act(work: Work, state: TaskState, account: Account) -> None:
     except NotAsked:
         raise
     except Exception as error:
-        words = work.meter.failure(account.key)
-        if words is None:
-            raise  # not the provider: a sandbox that broke, which is tried again, or a bug
+        if isinstance(error, _SANDBOX_BROKE):
+            raise  # to be begun anew
+        words = work.meter.failure(account.key) or f"{SCAFFOLD_BROKE}{_place_of(error)}"
         work.meter.note_failure(account.key, error)
         account.end(Ending.FAILED, words)
     else:
@@ -195,6 +202,12 @@ async def _act(work: Work, state: TaskState, account: Account) -> None:
         state.messages = conversation.messages
     account.end(Ending.GAVE_UP, "the scaffold ended without saying how")
     state.output = conversation.output
+
+
+def _place_of(error: Exception) -> str:
+    """What was raised, and where: the last line of it that is no library's of Inspect's."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {clip(str(error))} ({Path(frame.filename).name}:{frame.lineno})"
 
 
 async def _attempt(work: Work, state: TaskState, account: Account, started: float) -> AgentAttempt:
@@ -249,6 +262,7 @@ def attempt_in(state: TaskState, model: str) -> tuple[AgentAttempt, Attempt]:
 def graded_attempt(attempt: AgentAttempt, model: str) -> Attempt:
     """An agent's attempt as what is graded: its patch, however it ended; nothing when it failed."""
     failed = attempt.ending is Ending.FAILED
+    ours = failed and attempt.ending_detail.startswith((SANDBOX_BROKE, SCAFFOLD_BROKE))
     return Attempt(
         problem_id=attempt.problem_id,
         sample=attempt.sample,
@@ -257,6 +271,7 @@ def graded_attempt(attempt: AgentAttempt, model: str) -> Attempt:
         model=model,
         ending=attempt.ending,
         ending_detail=attempt.ending_detail,
+        unreadable=f"{Reason.SANDBOX_LOST}: {attempt.ending_detail}" if ours else None,
     )
 
 

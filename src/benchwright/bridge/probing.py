@@ -13,7 +13,9 @@ from benchwright.bridge.replies import clip
 from benchwright.bridge.running import CallSettings
 from benchwright.core.errors import UsageError
 
-_TOOL = ToolInfo(name="ready", description="Say that you are ready to work.", parameters=ToolParams())
+PROBE = "ready"
+"""Name of the tool."""
+_TOOL = ToolInfo(name=PROBE, description="Say that you are ready to work.", parameters=ToolParams())
 _QUESTION = "This is a check of the connection. Call the tool `ready` once, without arguments."
 _TRIES = 2
 _REPLY_TOKENS = 2048
@@ -47,8 +49,8 @@ def probe_tools(
                 except Exception as error:  # noqa: BLE001 - whatever a provider raises is its answer to the question
                     cause = error.__cause__ or error
                     return (
-                        f"The provider gave no reply to a question with a tool: {clip(str(cause)).rstrip('.')}; an "
-                        f"agent needs a model that calls tools."
+                        f"The provider gave no reply to a question with a tool: {clip(str(cause)).rstrip('.')}.  "
+                        f"--no-preflight goes on regardless."
                     )
                 if output.choices and output.message.tool_calls:
                     return None

@@ -5,6 +5,7 @@ For trying scaffolds, budgets and grading without a provider.  The script is a J
 "stop": …}``, each part optional.  ``usage`` has the names of `benchwright.core.budget.TokenUsage`; a turn without it is
 counted as 100 tokens in and 10 out.  ``stop`` is one of Inspect's reasons to stop, and a call may have a
 ``parse_error``, as one that a provider could not read.  After its last turn the model only says that it is done.
+The question before a run is answered as it should be, or by the turns of ``ready`` where the script has some.
 """
 
 import json
@@ -23,6 +24,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from benchwright.bridge.accounts import current_account
+from benchwright.bridge.probing import PROBE
 from benchwright.bridge.replies import model_usage_of
 from benchwright.core.budget import TokenUsage
 from benchwright.core.errors import UsageError
@@ -51,7 +53,10 @@ class ScriptedAPI(ModelAPI):
     ) -> ModelOutput:
         """The turn after those that the conversation holds already."""
         account = current_account.get(None)
-        turns = self._turns.get(account.key.problem_id if account else _ALL, self._turns.get(_ALL, []))
+        if [tool.name for tool in tools] == [PROBE]:
+            turns = self._turns.get(PROBE, [{"calls": [{"tool": PROBE}]}])
+        else:
+            turns = self._turns.get(account.key.problem_id if account else _ALL, self._turns.get(_ALL, []))
         number = sum(isinstance(message, ChatMessageAssistant) for message in input)
         turn = turns[number] if number < len(turns) else {"text": "I am done."}
         return _output(self.model_name, turn, number)

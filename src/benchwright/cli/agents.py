@@ -53,7 +53,12 @@ def run_agent(request: AgentRequest, choices: AgentChoices, workspace: "Workspac
         from benchwright.app.agents.plan import plan_agent_run
         from benchwright.app.agents.run import dry_agent_run, run_agents
     with contextlib.redirect_stdout(sys.stderr):  # Inspect and its providers print what they like
-        plan = plan_agent_run(_options(request, choices), workspace)
+        plan = plan_agent_run(
+            _options(request, choices),
+            workspace,
+            fetch=not request.dry_run,
+            say=lambda line: click.echo(line, err=True),
+        )
     if request.dry_run:
         planned = dry_agent_run(plan)
         print_json(planned.to_plain()) if request.as_json else _show_dry_run(planned)
@@ -136,9 +141,9 @@ def _show_dry_run(planned: "AgentDryRun") -> None:
             f"a turn, the cost grows with the square of the turns and this budget ends after about {turns}"
         )
     click.echo(
-        "cost at most: unknown (no price, or no limit)"
+        "cost at most about: unknown (no price, or no limit)"
         if planned.most_cost is None
-        else f"cost at most: {money(planned.most_cost)}, if every sample used its whole budget"
+        else f"cost at most about: {money(planned.most_cost)}, if every sample used its whole budget"
     )
     for name, fact in {**plan.ready.facts, **plan.ready.forms}.items():
         click.echo(f"{name}: {fact}")
@@ -184,16 +189,17 @@ def _show(report: "AgentRunReport") -> None:
     from benchwright.cli.tables import console, note
 
     out = console()
+    if report.stopped:
+        missing, total = len(report.not_finished), len(report.not_finished) + len(report.attempts)
+        out.print(
+            f"[bold]Stopped[/bold]: {escape(report.stopped.rstrip('.'))}.  Of {total} samples {missing} are not "
+            f"finished; the score below is over the others alone.  The same command goes on (with a larger cap, if that "
+            f"is what it was)."
+        )
     show_patch_grading(out, report.grading)
     note(out, "Not worked on, for they cannot run on this machine", _unavailable(report.plan.selected.unavailable))
     show_agents(out, report)
     out.print(f"transcripts: bw view {escape(str(report.folder))}", soft_wrap=True)
-    if report.stopped:
-        out.print(
-            f"[bold]Stopped[/bold]: {escape(report.stopped.rstrip('.'))}.  samples not "
-            f"finished: {len(report.not_finished)}; the score is over the others alone.  The same command goes on (with a larger budget, if that "
-            f"is what it was)."
-        )
 
 
 def _unavailable(why: Mapping[str, str]) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ from benchwright.core.verdicts import Outcome, Reason, Verdict
 
 SCHEMA_VERSION = 1
 MANIFEST, ROWS, PLANS = "manifest.json", "rows.jsonl", "plans.json"
+RUN = "run.json"
+"""Description of a run, which is there before its manifest."""
 
 
 class ResultsFolder:
@@ -63,6 +65,12 @@ class ResultsFolder:
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
+            if not self.path.exists():
+                raise UsageError(f"There is no folder {self.path}.") from None
+            if (self.path / RUN).exists():
+                raise UsageError(
+                    f"{self.path} holds a run that is not finished; give its command again first."
+                ) from None
             raise UsageError(
                 f"{self.path} holds no {MANIFEST}; give a folder that `bw grade` wrote (it prints its path)."
             ) from None

@@ -2,10 +2,10 @@
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import benchwright
 from benchwright.app.repositories.selection import Selection
@@ -140,14 +140,27 @@ class AgentPlan:
         }
 
 
-def plan_agent_run(options: AgentRunOptions, workspace: Workspace) -> AgentPlan:
+def plan_agent_run(
+    options: AgentRunOptions,
+    workspace: Workspace,
+    *,
+    fetch: bool = True,
+    say: Callable[[str], None] = lambda line: None,
+) -> AgentPlan:
     """Settle a run.
+
+    Args:
+        options: What is asked for.
+        workspace: Where environments are.
+        fetch: Whether a scaffold's program that is not here may be fetched.  If not, the plan of a run that needs it
+            says so in the scaffold's facts; it has the same identity, and is for showing only.
+        say: Told of a download before it begins.
 
     Raises:
         UsageError: Anything that would make it fail later: no such instance, scaffold or provider, environments that
             are not built, a missing key or program, a cost limit without a price.
     """
-    scaffold = SCAFFOLDS.get(options.scaffold)
+    scaffold = _scaffold(options.scaffold)
     if options.selection.sandbox not in AGENT_SANDBOXES:
         raise UsageError(
             f"Agents work in {' or '.join(AGENT_SANDBOXES)}, and {options.selection.sandbox} was given; patches alone "
@@ -174,7 +187,7 @@ def plan_agent_run(options: AgentRunOptions, workspace: Workspace) -> AgentPlan:
     options.budget.check_price(opened.name, price and price.price)
     if options.limits.cost is not None:
         Budget(max_cost=options.limits.cost).check_price(opened.name, price and price.price)
-    ready = scaffold.ready(opened.model, options.settings)
+    ready = scaffold.ready(opened.model, dataclasses.replace(options.settings, fetch=fetch, say=say))
     identity = _identity(options, selected, scaffold, ready, opened)
     stem = "-".join((options.model.name, selection.benchmark, scaffold.name)).replace("/", "-")
     return AgentPlan(
@@ -189,6 +202,23 @@ def plan_agent_run(options: AgentRunOptions, workspace: Workspace) -> AgentPlan:
         folder=options.out or Path("benchwright-results") / f"{stem}-{digest_of(identity)[:8]}",
         secrets=secrets_of(options.model, os.environ),
     )
+
+
+def _scaffold(name: str) -> Scaffold:
+    """The scaffold of a name; another package may have registered anything."""
+    scaffold: object = SCAFFOLDS.get(name)
+    if isinstance(scaffold, type):
+        raise UsageError(
+            f"The entry point of the scaffold {name!r} names the class {scaffold.__name__}; it has to name an instance "
+            f"of it."
+        )
+    missing = [part for part in ("name", "tools", "ready", "agent") if not hasattr(scaffold, part)]
+    if missing:
+        raise UsageError(
+            f"The entry point of the scaffold {name!r} names an object of type {type(scaffold).__name__}, which has no "
+            f"{missing[0]}; docs/reference/scaffolds.md says what a scaffold has."
+        )
+    return cast(Scaffold, scaffold)
 
 
 def _limited(options: AgentRunOptions) -> Selection:

@@ -125,6 +125,7 @@ def report_agent_run(
         exclude=plan.options.exclude,
         views=plan.options.views,
         model=plan.opened.name,
+        official_files=not worked.stopped,  # they say nothing of what is not finished
     )
     grading = grade_run(folder, options, patches, facts, workspace, report)
     summary = _summary(found, grading.rows)

@@ -19,7 +19,15 @@ from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.base import SampleKey
 from benchwright.bridge.agent_metering import AgentMeter
 from benchwright.bridge.agent_scoring import patch_verdicts
-from benchwright.bridge.agents import SANDBOX_TRIES, AgentSample, Work, agent_task, sample_name, sandbox_spec
+from benchwright.bridge.agents import (
+    SANDBOX_BROKE,
+    SANDBOX_TRIES,
+    AgentSample,
+    Work,
+    agent_task,
+    sample_name,
+    sandbox_spec,
+)
 from benchwright.bridge.models import open_model
 from benchwright.bridge.probing import probe_tools
 from benchwright.bridge.running import run_task
@@ -28,7 +36,7 @@ from benchwright.core.attempts import Ending
 from benchwright.core.budget import Ledger
 from benchwright.core.errors import StoppedError
 from benchwright.store.agent_journal import NAME as JOURNAL
-from benchwright.store.agent_journal import AgentJournal
+from benchwright.store.agent_journal import AgentCall, AgentJournal
 from benchwright.store.folder import ResultsFolder
 
 LOGS = "logs"
@@ -162,7 +170,7 @@ class _Run:
         self._ledger = Ledger.rebuilt(plan.options.budget, price, journal.charges)
         self._meter = AgentMeter(
             self._ledger,
-            record=journal.append,
+            record=self._record,
             tries=journal.tries,
             timeout=plan.options.calls.timeout,
             reply_tokens=plan.options.reply_tokens,
@@ -178,6 +186,10 @@ class _Run:
             report=events.progress,
             give_up=self._meter.give_up,
         )
+
+    def _record(self, call: AgentCall) -> None:
+        self._journal.append(call)
+        self._harness.tell()
 
     def carry_out(self) -> AgentRunReport:
         """All of it, in order."""
@@ -272,7 +284,7 @@ class _Run:
         if words is None or self._journal.done(*key):
             return self._journal.attempts.get(key)
         return AgentAttempt(
-            problem_id=key.problem_id, sample=key.sample, ending=Ending.FAILED, ending_detail=f"sandbox: {words}"
+            problem_id=key.problem_id, sample=key.sample, ending=Ending.FAILED, ending_detail=f"{SANDBOX_BROKE}{words}"
         )
 
     def _stopped(self, found: Mapping[SampleKey, AgentAttempt | None]) -> str | None:

@@ -84,8 +84,9 @@ class Provider(WorkspaceEnvironment, abc.ABC):
         if isinstance(config, WorkspaceConfig):
             return config
         raise PrerequisiteError(
-            "A sandbox of benchwright needs a WorkspaceConfig that says which image to open; benchwright's own tasks "
-            "give one with every sample."
+            "A sandbox of benchwright needs a WorkspaceConfig that says which image to open: benchwright's own tasks "
+            "give one with every sample, and for yours sandbox_for(BENCHMARK, ID) of benchwright.app.agents.sandboxes "
+            "makes what Sample(sandbox=...) wants (docs/how-to/use-benchwrights-sandboxes-in-inspect.md)."
         )
 
     def default_polling_interval(self) -> float:

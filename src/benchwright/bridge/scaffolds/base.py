@@ -1,6 +1,6 @@
 """What a scaffold is to a run: an Inspect agent, what it needs in the sandbox, and what is recorded of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -39,6 +39,11 @@ class ScaffoldSettings:
     """The scaffold's program, or the folder it was installed in; None looks in the usual places."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Further settings that only some scaffolds know."""
+    fetch: bool = True
+    """Whether a program that is not here may be fetched; if not, `Scaffold.ready` writes nothing and asks no network,
+    and what it says of a program that is missing is for showing, not for a run."""
+    say: Callable[[str], None] = lambda line: None
+    """Told, in a line for a person, what takes a while."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

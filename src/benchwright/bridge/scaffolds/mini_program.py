@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchwright.bridge.scaffolds.base import SHARED
@@ -23,6 +23,8 @@ PINNED = "2.2.3"
 """The version that inspect_swe is written for."""
 PACKAGES_UNTIL = "2026-03-15"
 """Its requirements are taken as they were on that day."""
+_SIZE = "about 115 MB fetched, 616 MB on disk"
+"""Of the pinned version, whose requirements are nearly all of it."""
 _PYTHONS = ">=3.11,<3.14"
 _ENTRY = "bin/mini"
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "site-packages", "test", "tests", "idlelib", "tkinter", "config-*")
@@ -43,7 +45,15 @@ app()
 """
 
 
-def mini_program(given: Path | None, version: str | None, environ: Mapping[str, str], home: Path) -> Program:
+def mini_program(
+    given: Path | None,
+    version: str | None,
+    environ: Mapping[str, str],
+    home: Path,
+    *,
+    fetch: bool = True,
+    say: Callable[[str], None] = lambda line: None,
+) -> Program:
     """The program, built below the home folder if it is not there yet.
 
     Args:
@@ -51,6 +61,8 @@ def mini_program(given: Path | None, version: str | None, environ: Mapping[str, 
         version: Of mini-swe-agent; None takes the pinned one.
         environ: Of this process, for finding a Python and for uv.
         home: Below it what was built is kept.
+        fetch: Whether it may be built; if not, one that would have to be is not `Program.here`.
+        say: Told of a build before it begins: what, how large, and where to.
 
     Raises `UsageError` for a folder that is none, and `MachineError` when it cannot be built: without a Python that
     fits, without uv, or without a registry of packages.
@@ -59,9 +71,16 @@ def mini_program(given: Path | None, version: str | None, environ: Mapping[str, 
         if not (given / _ENTRY).is_file():
             raise UsageError(f"{given} holds no {_ENTRY}; expected a folder such as {kept_in(home, NAME, PINNED)}.")
         return _program(given.absolute(), "given")
-    folder = kept_in(home, NAME, version or PINNED)
-    if not folder.exists():
-        _build(folder, version or PINNED, environ)
+    version = version or PINNED
+    folder = kept_in(home, NAME, version)
+    if folder.exists():
+        return _program(folder, "pinned")
+    uv, interpreter = _tools(environ)
+    if not fetch:
+        origin = f"not here; would be built ({_SIZE})"
+        return Program(folder=folder, entry=_ENTRY, version=version, origin=origin, here=False)
+    say(f"building {NAME} {version} ({_SIZE}) in {folder}")
+    _build(folder, version, environ, uv, interpreter)
     return _program(folder, "pinned")
 
 
@@ -71,17 +90,21 @@ def _program(folder: Path, origin: str) -> Program:
     return Program(folder=folder, entry=_ENTRY, version=said[1] if said else "", origin=origin)
 
 
-def _build(folder: Path, version: str, environ: Mapping[str, str]) -> None:
+def _tools(environ: Mapping[str, str]) -> tuple[Path, Interpreter]:
+    """The uv and the Python to build with."""
     places = search_places(environ)
     if places.uv is None:
         raise MachineError(f"{NAME} is installed with uv, which is not there; install uv.")
-    interpreter = find_interpreter(_PYTHONS, places)
+    return places.uv, find_interpreter(_PYTHONS, places)
+
+
+def _build(folder: Path, version: str, environ: Mapping[str, str], uv: Path, interpreter: Interpreter) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".building-", dir=folder.parent) as name:
             draft = Path(name) / "draft"
             _copy_python(interpreter, draft / "python")
-            _install(places.uv, interpreter, draft / "site", version, environ)
+            _install(uv, interpreter, draft / "site", version, environ)
             _compile(interpreter, draft)
             loader = _copy_libraries(draft)
             launcher = draft / _ENTRY

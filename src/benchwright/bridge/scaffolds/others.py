@@ -23,6 +23,7 @@ from inspect_ai.util import sandbox
 from benchwright.bridge.accounts import Account
 from benchwright.bridge.scaffolds import limit_command
 from benchwright.bridge.scaffolds.base import PROGRAM_ORIGIN, SHARED, ReadyScaffold, ScaffoldSettings
+from benchwright.bridge.scaffolds.mini_program import NAME as MINI
 from benchwright.bridge.scaffolds.mini_program import mini_program
 from benchwright.bridge.scaffolds.programs import Program, find_program, program_source
 from benchwright.bridge.scaffolds.watching import Watch, watch_calls
@@ -43,7 +44,7 @@ class OtherScaffold:
     name: str
     command: str
     """The program's name on the `PATH`."""
-    find: Callable[[Path | None, str | None], Program]
+    find: Callable[[ScaffoldSettings], Program]
     """Finds the program that the user names, or a version of it; see `find_program`."""
     make: Callable[[str, str | None], Agent]
     """Makes inspect_swe's agent; given the `PATH` that the program is to have, and the model it is to take itself to
@@ -62,14 +63,16 @@ class OtherScaffold:
         """Look for inspect_swe and the program; see `Scaffold.ready`.
 
         Raises `UsageError` as well for what `find_program` raises it for, and `MachineError` when the program cannot
-        be fetched.
+        be fetched.  Without `ScaffoldSettings.fetch` a program that is not here is no error: nothing is mounted, and the
+        fact `PROGRAM_ORIGIN` says what would be fetched.
         """
         strange = sorted(set(settings.options) - {IDENTITY})
         if strange:
             raise UsageError(f"The scaffold {self.name} has no option {strange[0]!r}; it knows {IDENTITY!r} only.")
         versions = _versions(self.name, self.libraries)
-        program = self.find(settings.program, settings.version)
-        self.before(program)
+        program = self.find(settings)
+        if settings.fetch:
+            self.before(program)
         watch_calls(model)
         return ReadyScaffold(
             facts={
@@ -77,14 +80,14 @@ class OtherScaffold:
                 "program": f"{self.name} {program.version}".strip(),
                 PROGRAM_ORIGIN: program.origin,
             },
-            shared={f"{SHARED}/{self.name}": program.folder},
+            shared={f"{SHARED}/{self.name}": program.folder} if program.here else {},
             forms={},
             limit_command=True,
         )
 
     def agent(self, settings: ScaffoldSettings, account: Account) -> Agent:
         """An agent for one sample; see `Scaffold.agent`."""
-        program = self.find(settings.program, settings.version)
+        program = self.find(settings)
 
         @agent(name=self.name)
         def at_work() -> Agent:
@@ -122,21 +125,51 @@ def _versions(name: str, libraries: Iterable[str]) -> dict[str, str]:
         return {library: metadata.version(library) for library in libraries}
     except metadata.PackageNotFoundError as error:
         raise UsageError(
-            f"The scaffold {name} needs {error.name}, which is not installed; install it with "
-            "`pip install 'benchwright[scaffolds]'`."
+            f"The scaffold {name} needs {error.name}, which is not installed; install benchwright with its extra "
+            "'scaffolds' (in a checkout: python -m pip install -e '.[scaffolds]')."
         ) from error
 
 
-@functools.cache  # `ready` looks, and the agents use what it found
-def _of_npm(name: str, given: Path | None, version: str | None) -> Program:
-    return find_program(
-        program_source(name), given=given, version=version, environ=os.environ, home=default_home(os.environ)
+_found: dict[tuple[str, Path | None, str | None], Program] = {}
+"""What `ready` has found, for the agents: by scaffold, and the program and the version that were asked for."""
+
+
+def _once(name: str, settings: ScaffoldSettings, search: Callable[[], Program]) -> Program:
+    """What was found before, else what a search finds; a program that is not here is searched for again."""
+    key = (name, settings.program, settings.version)
+    if key in _found:
+        return _found[key]
+    program = search()
+    if program.here:
+        _found[key] = program
+    return program
+
+
+def _of_npm(name: str, settings: ScaffoldSettings) -> Program:
+    search = functools.partial(
+        find_program,
+        program_source(name),
+        given=settings.program,
+        version=settings.version,
+        environ=os.environ,
+        home=default_home(os.environ),
+        fetch=settings.fetch,
+        say=settings.say,
     )
+    return _once(name, settings, search)
 
 
-@functools.cache
-def _mini(given: Path | None, version: str | None) -> Program:
-    return mini_program(given, version, os.environ, default_home(os.environ))
+def _mini(settings: ScaffoldSettings) -> Program:
+    search = functools.partial(
+        mini_program,
+        settings.program,
+        settings.version,
+        os.environ,
+        default_home(os.environ),
+        fetch=settings.fetch,
+        say=settings.say,
+    )
+    return _once(MINI, settings, search)
 
 
 def _claude_code(path: str, identity: str | None) -> Agent:
@@ -243,4 +276,4 @@ CLAUDE_CODE = OtherScaffold(
 CODEX = OtherScaffold(
     name="codex", command="codex", find=functools.partial(_of_npm, "codex"), make=_codex, before=_keep_catalog
 )
-MINI_SWE_AGENT = OtherScaffold(name="mini-swe-agent", command="mini", find=_mini, make=_mini_swe_agent)
+MINI_SWE_AGENT = OtherScaffold(name=MINI, command="mini", find=_mini, make=_mini_swe_agent)

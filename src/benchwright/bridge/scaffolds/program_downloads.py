@@ -42,13 +42,18 @@ def fetched(package: str, integrity: str, folder: Path) -> None:
         raise MachineError(f"{package} cannot be kept in {folder.parent} ({error.strerror or error}).") from error
 
 
-def _packed(package: str, folder: Path) -> Path:
+def npm_for(package: str) -> str:
+    """The npm that can fetch a package; raises `MachineError` when there is none."""
     npm = shutil.which("npm")
     if npm is None:
         raise MachineError(
             f"{package} is not there and cannot be fetched without npm; install npm, or name the program."
         )
-    command = [npm, "pack", package, "--pack-destination", str(folder), "--ignore-scripts", "--silent"]
+    return npm
+
+
+def _packed(package: str, folder: Path) -> Path:
+    command = [npm_for(package), "pack", package, "--pack-destination", str(folder), "--ignore-scripts", "--silent"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_FETCH_SECONDS, cwd=folder)
     except subprocess.TimeoutExpired as error:

@@ -4,23 +4,26 @@ A program is looked for where the user says, in what npm has installed globally 
 folder; what is not there is fetched with ``npm pack``, and only if its digest is in the table that is shipped.
 """
 
+import dataclasses
 import json
 import platform
 import re
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from benchwright.bridge.scaffolds.program_downloads import fetched
+from benchwright.bridge.scaffolds.program_downloads import fetched, npm_for
 from benchwright.core.errors import UsageError
 
 _TABLE = "programs.toml"
 _DESCRIPTION = "package.json"
 _ELF = b"\x7fELF"
+_NO_TRACES = ("--logs-max=0", "--no-update-notifier")
+"""Without these npm keeps a log of every command, and asks now and then whether there is a newer npm."""
 _SHORT_SECONDS = 60
 """For a command that reads a few files and says one line."""
 
@@ -38,12 +41,13 @@ class ProgramSource:
     entry: str
     path: tuple[str, ...]
     pinned: str
+    megabytes: Mapping[str, list[int]]
     integrity: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program that was found."""
+    """A program that was found, or that can be had."""
 
     folder: Path
     """What is mounted."""
@@ -54,7 +58,8 @@ class Program:
     version: str = ""
     """Empty when nothing tells."""
     origin: str
-    """``given``, ``installed`` or ``pinned``."""
+    """``given``, ``installed`` or ``pinned``; of one that is not here, what would have to be done first."""
+    here: bool = True
 
 
 def program_source(name: str) -> ProgramSource:
@@ -71,6 +76,8 @@ def find_program(
     version: str | None,
     environ: Mapping[str, str],
     home: Path,
+    fetch: bool = True,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Program:
     """The program to be used.
 
@@ -80,6 +87,8 @@ def find_program(
         version: The only one that will do; None takes what is installed, or the pinned one.
         environ: Of this process, for ``PATH``.
         home: Below it what was fetched is kept.
+        fetch: Whether it may be fetched; if not, one that would have to be is not `Program.here`.
+        say: Told of a download before it begins: what, how large, and where to.
 
     Raises:
         UsageError: It is not where the user says, has another version, is not published for this machine, or is
@@ -91,7 +100,7 @@ def find_program(
     found = installed_program(source, environ)
     if found is not None and version in (None, found.version):
         return found
-    return _pinned(source, version or source.pinned, home)
+    return _pinned(source, version or source.pinned, home, fetch, say)
 
 
 def kept_in(home: Path, name: str, version: str) -> Path:
@@ -141,7 +150,12 @@ def _npm_modules(environ: Mapping[str, str]) -> Path | None:
         return None
     try:
         done = subprocess.run(
-            [npm, "root", "-g"], env=dict(environ), capture_output=True, text=True, check=False, timeout=_SHORT_SECONDS
+            [npm, "root", "-g", *_NO_TRACES],
+            env=dict(environ),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SHORT_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None  # an npm that does not work has installed nothing that can be found through it
@@ -212,7 +226,7 @@ def _version_said(program: Path) -> str:
     return found[0] if found and done.returncode == 0 else ""
 
 
-def _pinned(source: ProgramSource, version: str, home: Path) -> Program:
+def _pinned(source: ProgramSource, version: str, home: Path, fetch: bool, say: Callable[[str], None]) -> Program:
     if platform.machine() not in ("x86_64", "amd64"):
         raise UsageError(
             f"{source.command} is fetched for x86-64 only, and this machine is {platform.machine()}; install "
@@ -225,5 +239,14 @@ def _pinned(source: ProgramSource, version: str, home: Path) -> Program:
             f"with `npm install -g {source.package}@{version}`."
         )
     folder = kept_in(home, source.name, version)
-    fetched(source.pack.format(version=version), source.integrity[version], folder)
-    return Program(folder=folder, entry=source.entry, path=source.path, version=version, origin="pinned")
+    program = Program(folder=folder, entry=source.entry, path=source.path, version=version, origin="pinned")
+    if folder.exists():
+        return program
+    package = source.pack.format(version=version)
+    npm_for(package)
+    size = "{} MB, {} MB on disk".format(*source.megabytes[version])
+    if not fetch:
+        return dataclasses.replace(program, origin=f"not here; would be fetched ({size})", here=False)
+    say(f"fetching {source.name} {version} ({size}) into {folder}")
+    fetched(package, source.integrity[version], folder)
+    return program
