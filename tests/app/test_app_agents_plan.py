@@ -1,5 +1,6 @@
 """What a run of an agent is settled to be, and what it is refused for before anything is spent."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -7,10 +8,14 @@ from typing import Any
 
 import pytest
 from agent_pieces import IDS, AgentRuns
+from inspect_ai.model import Model
 
+from benchwright.app.agents import plan as planning
+from benchwright.app.agents.plan import plan_agent_run
 from benchwright.app.agents.run import dry_agent_run
 from benchwright.app.runfile import RunFile
-from benchwright.bridge.scaffolds.base import ScaffoldSettings
+from benchwright.bridge.scaffolds.base import PROGRAM_ORIGIN, ReadyScaffold, ScaffoldSettings
+from benchwright.bridge.scaffolds.registry import SCAFFOLDS
 from benchwright.core.agents import AgentLimits, NativeTools
 from benchwright.core.budget import Budget
 from benchwright.core.errors import UnknownNameError, UsageError
@@ -198,6 +203,29 @@ def test_another_setting_is_another_run(runs: AgentRuns, settings: dict[str, Any
 def test_how_a_run_is_carried_out_is_no_part_of_what_it_is(runs: AgentRuns, settings: dict[str, Any]) -> None:
     """A larger cap or more at once goes on with the same run."""
     assert runs.plan(**settings).run_id == runs.plan().run_id
+
+
+def test_a_program_that_is_not_here_is_fetched_for_a_run_only(runs: AgentRuns) -> None:
+    """What is told and asked for reaches the scaffold; a run is the same whether or not its program is here yet."""
+    told: list[str] = []
+    bare = SCAFFOLDS.get("bash-only")
+
+    class Fetching:
+        name, tools, agent = bare.name, bare.tools, bare.agent
+
+        def ready(self, model: Model, settings: ScaffoldSettings) -> ReadyScaffold:
+            if settings.fetch:
+                settings.say("fetching it")
+            facts = {"program": "it 1", PROGRAM_ORIGIN: "pinned" if settings.fetch else "not here"}
+            return dataclasses.replace(bare.ready(model, settings), facts=facts)
+
+    runs.monkeypatch.setattr(planning, "SCAFFOLDS", {"bash-only": Fetching()})
+    dry = plan_agent_run(runs.options(), runs.workspace, fetch=False, say=told.append)
+    assert dry.ready.facts[PROGRAM_ORIGIN] == "not here" and told == []
+    plan = plan_agent_run(runs.options(), runs.workspace, say=told.append)
+    assert plan.ready.facts[PROGRAM_ORIGIN] == "pinned" and told == ["fetching it"]
+    assert plan.identity == dry.identity and plan.folder == dry.folder
+    assert plan.identity["scaffold_facts"] == {"program": "it 1"}
 
 
 def test_no_secret_is_written_down(runs: AgentRuns) -> None:

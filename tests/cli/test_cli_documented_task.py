@@ -87,10 +87,11 @@ def answers(log: EvalLog) -> list[ChatMessageTool]:
 def test_the_documented_task_works_in_a_built_instance(bw: Run, built: BuiltHome, folder: Path) -> None:
     """Inspect's agent finds the repository and its environment by Inspect's own tools, and its patch is resolved."""
     (folder / "fixing.py").write_text(block(TASK_PAGE, "python"), encoding="utf-8")
+    testing = "python -m pytest -q tests > /tmp/out 2>&1; cat /tmp/out"  # in one piece: a session shows parts
     turns = [
-        call("bash_session", action="type_submit", input="git -C /testbed status --short && pwd && which python"),
+        call("bash_session", action="type_submit", input="git status --short && pwd && type python"),
         *by_editor(built.little.gold)[:-1],
-        call("bash_session", action="type_submit", input="python -m pytest -q /testbed/tests"),
+        call("bash_session", action="type_submit", input=testing),
         call("submit", answer="Done."),
     ]
     place = {"problem": SOUND, "benchmark": "repositories", "data": built.dataset, "specs": built.specs}
@@ -98,9 +99,9 @@ def test_the_documented_task_works_in_a_built_instance(bw: Run, built: BuiltHome
     done, path = evaluate(folder, "fixing.py", turns, *options)
     log = read_eval_log(str(path))
     assert (done.returncode, log.status) == (0, "success"), done
-    first, *_, tested, _ = answers(log)
-    assert "/testbed" in first.text and "/bin/python" in first.text
-    assert "1 passed" in tested.text
+    said = answers(log)
+    assert "/testbed\npython is /" in said[0].text
+    assert "1 passed" in said[-1].text
     (sample,) = log.samples or ()
     assert sample.scores is not None and sample.scores["changed"].value == 1
     graded = bw("grade", "repositories", path, *built.rows, "--ids", SOUND, "--json")
@@ -204,11 +205,11 @@ def test_the_documented_scaffold_resolves_and_tells_the_budget(
 
 
 @pytest.mark.parametrize(
-    ("last", "options", "ending"),
+    ("last", "ending"),
     [
-        ({**call("bash", command="echo 1 >> notes.txt"), "usage": {"input_tokens": 500}}, (), "out_of_budget"),
-        ({"text": "No.", "stop": "content_filter"}, (), "refused"),
-        ({"text": "", "stop": "model_length"}, (), "overflowed"),
+        ({**call("bash", command="echo 1 >> notes.txt"), "usage": {"input_tokens": 500}}, "out_of_budget"),
+        ({"text": "No.", "stop": "content_filter"}, "refused"),
+        ({"text": "", "stop": "model_length"}, "overflowed"),
     ],
 )
 def test_how_the_documented_scaffold_ends(
@@ -216,7 +217,6 @@ def test_how_the_documented_scaffold_ends(
     folder: Path,
     scaffold: Callable[..., None],
     last: Turn,
-    options: tuple[object, ...],
     ending: str,
 ) -> None:
     """Budget, refusal and a full context end it, with what it has done until then."""
@@ -235,13 +235,14 @@ def test_how_the_documented_scaffold_ends(
     ],
 )
 def test_an_entry_point_that_names_no_scaffold_is_refused(
-    run: Callable[..., Done], scaffold: Callable[..., None], target: str, words: str
+    run: Callable[..., Done], folder: Path, scaffold: Callable[..., None], target: str, words: str
 ) -> None:
     """In one sentence, before anything is written."""
     scaffold(target)
     done = run({"*": []}, "--scaffold", "one-shell")
     assert done.returncode == 2
     assert done.stderr.startswith("bw: The entry point of the scaffold 'one-shell' ") and words in done.stderr
+    assert not (folder / "out").exists()
 
 
 def test_the_documented_script_is_played(run: Callable[..., Done], folder: Path) -> None:

@@ -60,7 +60,7 @@ def arguments(built: BuiltHome, script: Path, *options: object, ids: str = SOUND
     """The command line of a run."""
     return [
         "run", "repositories", *built.rows, "--ids", ids, "--model", "benchwright/scripted", "-M", f"script={script}",
-        "--out", out, "--json", *options,
+        "--out", out, "--json", *(() if "--scaffold" in options else ("--scaffold", "bash-only")), *options,
     ]  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def test_the_reference_by_each_tool_is_resolved(
     work: Work, built: BuiltHome, folder: Path, tool: Callable[[str], list[Turn]]
 ) -> None:
     """The same change by a here-document, by the editor and by apply_patch resolves the issue."""
-    report = work(tool(built.little.gold))
+    report = work(tool(built.little.gold), "--scaffold", "loop")
     assert outcome(folder) == RESOLVED
     assert report["solved"] == 1 and report["agents"]["endings"] == {"submitted": 1}
     (prediction,) = lines(folder / "out" / "predictions.jsonl")
@@ -122,10 +122,10 @@ def test_the_same_in_containers(work: Work, built: BuiltHome, folder: Path) -> N
     """In the docker sandbox the fix is resolved too, also in the turn that exceeds the budget, and nothing is left."""
     if shutil.which("docker") is None or subprocess.run(["docker", "info"], capture_output=True).returncode != 0:
         pytest.skip("no container engine answers `docker info`")
-    fix = by_editor(built.little.gold)[0]
+    fix = by_patch_tool(built.little.gold)[0]
     work(
         {SOUND: [call("bash", command="ls"), {**fix, "usage": OVER}, SUBMIT], SECOND: [fix, SUBMIT]},
-        "--sandbox", "docker", ids=f"{SOUND},{SECOND}",
+        "--sandbox", "docker", "--scaffold", "loop", ids=f"{SOUND},{SECOND}",
     )  # fmt: skip
     rows = {row["problem_id"]: row["outcome"] for row in lines(folder / "out" / "rows.jsonl")}
     attempts = {attempt["problem_id"]: attempt["ending"] for attempt in lines(folder / "out" / "attempts.jsonl")}
@@ -159,8 +159,8 @@ def test_the_turn_over_the_budget_keeps_its_work(work: Work, built: BuiltHome, f
 def test_the_ledger_is_the_sum_of_the_logs(work: Work, built: BuiltHome, folder: Path) -> None:
     """What the run counts is exactly what the transcripts report, by kind of token."""
     usage = {"input_tokens": 11, "cache_read_tokens": 700, "cache_write_tokens": 13, "output_tokens": 17}
-    turns = [{**turn, "usage": {**usage, "reasoning_tokens": 5}} for turn in by_editor(built.little.gold)]
-    report = work(turns, "--samples", "2")
+    turns = [{**turn, "usage": {**usage, "reasoning_tokens": 5}} for turn in by_bash(built.little.gold)]
+    report = work(turns, "--samples", "2", "--no-preflight")
     from inspect_ai.log import list_eval_logs, read_eval_log
 
     logs = [read_eval_log(info) for info in list_eval_logs(str(folder / "out" / "logs"))]
@@ -342,7 +342,7 @@ def test_a_hostile_agent_ends_and_its_neighbour_does_not_notice(
 ) -> None:
     """Whatever an agent does to its workspace, the sample ends as submitted, and the one beside it is resolved."""
     hostile = [call("bash", command=HOSTILE[name], timeout_seconds=5), call("bash", command="ls"), SUBMIT]
-    work({SECOND: hostile, SOUND: by_editor(built.little.gold)}, "--at-once", "2", ids=f"{SOUND},{SECOND}")
+    work({SECOND: hostile, SOUND: by_bash(built.little.gold)}, "--at-once", "2", ids=f"{SOUND},{SECOND}")
     rows = {row["problem_id"]: row for row in lines(folder / "out" / "rows.jsonl")}
     endings = {attempt["problem_id"]: attempt["ending"] for attempt in lines(folder / "out" / "attempts.jsonl")}
     assert rows[SOUND]["outcome"] == "passed"
@@ -362,7 +362,7 @@ def test_a_command_that_sleeps_for_ever_is_ended_and_flagged(work: Work, built: 
 def test_a_sample_out_of_time_is_graded_as_it_stands(work: Work, built: BuiltHome, folder: Path) -> None:
     """When a sample's time is over its command is ended, and the tree is graded."""
     fix = by_bash(built.little.gold)[0]
-    work([fix, call("bash", command="sleep 1000"), SUBMIT], "--sample-seconds", "20")
+    work([fix, call("bash", command="sleep 1000"), SUBMIT], "--sample-seconds", "8")
     assert outcome(folder) == ("passed", "all_tests_passed", "out_of_time")
 
 

@@ -63,8 +63,8 @@ class OtherScaffold:
         """Look for inspect_swe and the program; see `Scaffold.ready`.
 
         Raises `UsageError` as well for what `find_program` raises it for, and `MachineError` when the program cannot
-        be fetched.  Without `ScaffoldSettings.fetch` a program that is not here is no error: nothing is mounted, and the
-        fact `PROGRAM_ORIGIN` says what would be fetched.
+        be fetched.  Without `ScaffoldSettings.fetch` a program that is not here is no error: nothing is mounted, and
+        the fact `PROGRAM_ORIGIN` says what would be fetched.
         """
         strange = sorted(set(settings.options) - {IDENTITY})
         if strange:
