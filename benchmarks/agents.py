@@ -82,9 +82,7 @@ def main() -> int:
     parser.add_argument("--ids", required=True, help="instances, separated by commas")
     parser.add_argument("--sandbox", action="append", default=[], help="namespace or docker; may be repeated")
     parser.add_argument("--scenario", action="append", default=[], choices=sorted(SCENARIOS))
-    parser.add_argument(
-        "--turns", type=int, default=0, help="only measure turns whose command does nothing"
-    )
+    parser.add_argument("--turns", type=int, default=0, help="only measure turns whose command does nothing")
     arguments = parser.parse_args()
     problems = REPOSITORY_BENCHMARKS.get("repositories").load(path=arguments.dataset).only(arguments.ids.split(","))
     if arguments.turns:

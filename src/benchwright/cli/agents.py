@@ -193,8 +193,8 @@ def _show(report: "AgentRunReport") -> None:
         missing, total = len(report.not_finished), len(report.not_finished) + len(report.attempts)
         out.print(
             f"[bold]Stopped[/bold]: {escape(report.stopped.rstrip('.'))}.  Of {total} samples {missing} are not "
-            f"finished; the score below is over the others alone.  The same command goes on (with a larger cap, if that "
-            f"is what it was)."
+            f"finished; the score below is over the others alone.  The same command goes on (with a larger cap, if "
+            f"that is what it was)."
         )
     show_patch_grading(out, report.grading)
     note(out, "Not worked on, for they cannot run on this machine", _unavailable(report.plan.selected.unavailable))
