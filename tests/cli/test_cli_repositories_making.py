@@ -290,7 +290,7 @@ def test_listing_and_showing(bw: Run, built: BuiltHome, folder: Path) -> None:
         (("grade", "starter", "p.jsonl", "--repo-source", "a/b=c"), "--repo-source means nothing for starter"),
         (("bench", "check", "starter", "--timeout", "5"), "--timeout means nothing for starter"),
         (("bench", "check", "repositories", "--env", "starter"), "--env means nothing for repositories"),
-        (("bench", "show", "repositories", "--prompt", "patch"), "--prompt means nothing for repositories"),
+        (("bench", "show", "repositories", "--prompt", "patch"), "there is one prompt, agent"),
         (("env", "build", "repositories", "--force"), "--force means nothing for repositories"),
         (("env", "build", "starter", "--ids", "a"), "--ids means nothing for starter"),
         (("env", "build", "starter", "--size-cap", "1"), "--size-cap means nothing for starter"),

@@ -131,10 +131,11 @@ _ISSUE_TEXTS = ("issue", "reference_patch", "test_patch")
 
 
 def _show_agent_prompt(data: catalogue.Data, problem: str | None, variant: str, *, as_json: bool) -> None:
-    if variant != AGENT_PROMPT or problem is None:
+    if variant != AGENT_PROMPT:
+        raise UsageError(f"Of {data.benchmark} there is one prompt, {AGENT_PROMPT}; got {variant!r}.")
+    if problem is None:
         raise UsageError(
-            f"Of {data.benchmark} there is one prompt, and for one problem: bw bench show {data.benchmark} PROBLEM "
-            f"--prompt {AGENT_PROMPT}."
+            f"A prompt is of one problem; name it: bw bench show {data.benchmark} PROBLEM --prompt {AGENT_PROMPT}."
         )
     sent = catalogue.agent_prompt(data, problem)
     if as_json:
