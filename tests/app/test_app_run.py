@@ -593,7 +593,7 @@ def test_changed_settings_are_refused(runs: Runs) -> None:
         with pytest.raises(UsageError) as caught:
             runs.run(server, limit=2, temperature=0.7, variant="instruct")
         assert len(server.requests) == 2
-    for words in ("variant was 'complete', now 'instruct'", "'temperature': 0.7", "--out"):
+    for words in ("variant was 'complete', now 'instruct'", "generation.temperature was 0.0, now 0.7", "--out"):
         assert words in str(caught.value)
     assert {path: path.read_bytes() for path in before} == before
     with scripted_server(reference) as server:

@@ -228,7 +228,7 @@ def nonsense(body: dict[str, Any], number: int) -> Answer:
 
 def test_many_failures_in_a_row_end_the_asking(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider that answers nobody is not asked for all problems; what failed is a fault, in nobody's score."""
-    monkeypatch.setattr("benchwright.bridge.metering.MAX_FAILED_IN_A_ROW", 4)
+    monkeypatch.setattr("benchwright.bridge.call_meter.MAX_FAILED_IN_A_ROW", 4)
     with scripted_server(nonsense) as server:
         report = runs.run(server, limit=9, max_connections=1)
         asked = Counter(problem_of(body).id for body in server.requests)
@@ -244,7 +244,7 @@ def test_many_failures_in_a_row_end_the_asking(runs: Runs, monkeypatch: pytest.M
 
 def test_some_failures_do_not_end_the_asking(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer in between shows that the provider is there."""
-    monkeypatch.setattr("benchwright.bridge.metering.MAX_FAILED_IN_A_ROW", 4)
+    monkeypatch.setattr("benchwright.bridge.call_meter.MAX_FAILED_IN_A_ROW", 4)
 
     def script(body: dict[str, Any], number: int) -> Answer:
         return reference(body) if number == 3 else nonsense(body, number)

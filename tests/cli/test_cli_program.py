@@ -81,8 +81,8 @@ def test_version(bw: Run) -> None:
         (["env", "check", "starter"], "bw env build starter"),
         (["env", "plan", "starte"], "did you mean starter"),
         (["env", "remove", "starter"], "no built environment"),
-        (["regrade", "nowhere"], "holds no manifest.json"),
-        (["diff", "nowhere", "there"], "holds no manifest.json"),
+        (["regrade", "nowhere"], "There is no folder nowhere"),
+        (["diff", "nowhere", "there"], "There is no folder nowhere"),
     ],
 )
 def test_misuse_ends_with_2_and_one_sentence(bw: Run, arguments: list[str], words: str) -> None:

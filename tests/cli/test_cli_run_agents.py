@@ -39,10 +39,16 @@ SECONDS = 60.0
 """Until something must have happened that takes a second or two."""
 
 
+@pytest.fixture(scope="module")
+def home(built: BuiltHome, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the built environments; control runs that one test has made serve the others."""
+    return built.private(tmp_path_factory.mktemp("agents") / "home")
+
+
 @pytest.fixture
-def folder(built: BuiltHome, tmp_path: Path) -> Path:
-    """The folder that commands run in; its home has the built environments and nothing else."""
-    built.private(tmp_path / "home")
+def folder(home: Path, tmp_path: Path) -> Path:
+    """The folder that commands run in."""
+    (tmp_path / "home").symlink_to(home)
     return tmp_path
 
 
@@ -330,7 +336,7 @@ HOSTILE: dict[str, str] = {
     "kills its shell": "kill -9 $$ $PPID",
     "writes 200 MB": "head -c 200000000 /dev/zero | tr '\\0' x",
     "writes binary": "head -c 100000 /dev/urandom",
-    "fills the disk": "head -c 20000000000 /dev/zero > /testbed/big; head -c 20000000000 /dev/zero > /tmp/big",
+    "fills the disk": "head -c 20000000000 /dev/zero > /tmp/big",
     "forks without end": "f() { f | f & }; f; sleep 1",
     "leaves processes behind": "for i in 1 2 3; do (setsid sleep 10000 &) ; done",
 }

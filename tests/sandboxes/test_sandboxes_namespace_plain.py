@@ -24,6 +24,8 @@ CANDIDATES = (
     sys.executable,
 )
 FILES = (
+    "conftest.py",
+    "live_pieces.py",
     "sandbox_rootfs.py",
     "test_sandboxes_namespace.py",
     "test_sandboxes_namespace_hostile.py",

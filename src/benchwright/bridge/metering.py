@@ -12,14 +12,14 @@ from inspect_ai.model import ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from benchwright.benchmarks.base import SampleKey
-from benchwright.bridge.call_meter import MAX_FAILED_IN_A_ROW, CallMeter, Ended, NotAsked, Request, Send
+from benchwright.bridge.call_meter import CallMeter, Ended, NotAsked, Request, Send
 from benchwright.bridge.replies import output_of
 from benchwright.bridge.scoring import NOT_ASKED, PROBLEM
 from benchwright.core.budget import Ledger, Reservation
 from benchwright.core.errors import MachineError
 from benchwright.store.replies import CallRecord, Reply, ReplyJournal
 
-__all__ = ["MAX_FAILED_IN_A_ROW", "Meter", "NotAsked", "current", "metered"]
+__all__ = ["Meter", "NotAsked", "current", "metered"]
 
 current: ContextVar[SampleKey] = ContextVar("benchwright_sample")
 
