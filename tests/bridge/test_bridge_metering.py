@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from inspect_ai.model import ChatMessageUser, GenerateConfig, Model, ModelOutput, ModelUsage
 
 from benchwright.benchmarks.base import SampleKey
-from benchwright.bridge.metering import MAX_FAILED_IN_A_ROW, Meter, NotAsked, current
+from benchwright.bridge.call_meter import MAX_FAILED_IN_A_ROW
+from benchwright.bridge.metering import Meter, NotAsked, current
 from benchwright.bridge.replies import reply_of
 from benchwright.core.attempts import Ending
 from benchwright.core.budget import Budget, Ledger, TokenUsage
