@@ -270,6 +270,29 @@ def test_calls_without_any_token_are_not_believed() -> None:
     assert ours.estimated.output_tokens == 4
 
 
+def test_counts_that_no_model_reaches_are_not_believed() -> None:
+    """They would exceed the budgets of sample and run for good."""
+    metered = Metered(lambda number: turn(bash("true"), usage=TokenUsage(input_tokens=10**30, output_tokens=5)))
+    ours = account()
+    asyncio.run(metered.ask(ours))
+    assert ours.reported == NOTHING and 0 < ours.estimated.total < 1000
+
+
+def test_arguments_nested_without_end_are_a_call_that_cannot_be_read() -> None:
+    """No log could hold them, and the sample would be lost over them."""
+    deep: Any = "x"
+    for _ in range(5000):
+        deep = [deep]
+    call = ToolCall(id="1", function="bash", arguments={"command": "true"})
+    call.arguments["command"] = deep
+    output = turn(text="")
+    output.message.tool_calls = [call]
+    metered = Metered(lambda number: output)
+    asyncio.run(metered.ask(account()))
+    assert call.arguments == {} and "nested" in (call.parse_error or "")
+    assert output.model_dump_json()
+
+
 def test_the_estimate_has_everything_that_is_read() -> None:
     """Arguments of calls, reasoning, answers and errors of tools, and the tools' descriptions; 25 characters each."""
     tool = ToolInfo(name="t", description="d" * 100)

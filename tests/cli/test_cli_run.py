@@ -75,6 +75,7 @@ def sentence(done: Done) -> str:
         (["--ids", ","], "--ids names no problem"),
         (["--env", "nosuch"], "nosuch"),
         (["--samples", "3"], "3 samples at temperature 0"),
+        (["--temperature", "nan"], "A temperature is a number from 0 to 100"),
         (["--max-cost", "1"], "the price of openai-api/fake/m is not known"),
         (["--prices", "nowhere.toml"], "nowhere.toml cannot be read"),
         (["--model-arg", "key"], "--model-arg takes name=value; got 'key'"),

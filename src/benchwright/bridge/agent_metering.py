@@ -5,7 +5,7 @@ has the sample's `current_account`.  Calls without one, such as those that try a
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -23,6 +23,8 @@ from benchwright.store.replies import Reply
 
 _NOBODY = SampleKey("", 0)
 """Whose calls those without an account are, in the journal."""
+_DEEPEST = 100
+"""Levels of a call's arguments; Inspect allows as many where they come as text."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -75,7 +77,13 @@ class AgentMeter(CallMeter):
         over = account.over
         if over is not None:
             raise OverBudget(over)
-        result = await self._measured(account.key, request, send)
+
+        async def send_it() -> Any:
+            result = await send()
+            _refuse_depth(result)
+            return result
+
+        result = await self._measured(account.key, request, send_it)
         _mend(result)
         return result
 
@@ -133,6 +141,35 @@ def _mend(result: Any) -> None:
             tool_call.parse_error = _mended(tool_call.parse_error)
     if isinstance(getattr(call, "response", None), dict):
         call.response = _mended(call.response)
+
+
+def _refuse_depth(result: Any) -> None:
+    """Arguments that are nested without end, which neither a count nor a log could hold, become a broken call."""
+    output = result[0] if isinstance(result, tuple) else result
+    for choice in getattr(output, "choices", ()):
+        for tool_call in choice.message.tool_calls or ():
+            if _too_deep(tool_call.arguments):
+                tool_call.arguments, tool_call.parse_error = {}, f"The arguments are nested over {_DEEPEST} levels."
+
+
+def _too_deep(value: Any) -> bool:
+    """Whether values are nested so deeply that a log could not hold them."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [inner for outer in level for inner in _inner(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    match value:
+        case dict():
+            return value.values()
+        case list():
+            return value
+        case _:
+            return ()
 
 
 def _mended(value: Any) -> Any:

@@ -40,6 +40,8 @@ _NOT_BILLED = (Ending.OVERFLOWED, Ending.REFUSED)
 """Endings that come without usage when the provider has answered with an error instead of calling the model."""
 _UNREADABLE = (TypeError, ValueError, AttributeError, LookupError)
 """What clients raise over an answer that is not as they expect."""
+_MOST_TOKENS = 100_000_000
+"""Of one kind in one call: more than any model reads or writes."""
 MAX_FAILED_IN_A_ROW = 20
 """Samples that fail one after the other before the provider counts as gone."""
 
@@ -301,6 +303,8 @@ def _believable(output: ModelOutput, provider: str, response: Any, *, silent: bo
         usage = usage_of(output.usage, provider, response)
     except ValueError:
         return None
+    if max(usage.to_plain().values()) > _MOST_TOKENS:
+        return None  # no context is as long; it would exceed every budget for good
     return usage if silent or usage.output_tokens else None
 
 

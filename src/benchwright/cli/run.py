@@ -1,6 +1,7 @@
 """``bw run``."""
 
 import contextlib
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -33,7 +34,7 @@ from benchwright.cli.options import (
 from benchwright.cli.patches import SELECTING, selection_of
 from benchwright.core.attempts import Ending
 from benchwright.core.budget import Budget
-from benchwright.core.errors import StoppedError
+from benchwright.core.errors import StoppedError, UsageError
 from benchwright.core.execution import Isolation
 from benchwright.core.prompts import Mode
 
@@ -164,6 +165,8 @@ def command(
     with inspect_needed():
         from benchwright.app import run as runs
         from benchwright.app.runplan import CallSettings, ModelSettings, RunOptions, plan_run
+    if temperature is not None and not math.isfinite(temperature):
+        raise UsageError(f"A temperature is a number from 0 to 100, but {temperature} was given.")
     settings = ModelSettings(
         name=model,
         base_url=model_base_url,

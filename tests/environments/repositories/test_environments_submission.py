@@ -237,6 +237,15 @@ def test_attributes_of_the_tree_have_no_say(tmp_path: Path, monkeypatch: pytest.
     assert "-1\n+2\n" in submitted(begin, end).patch
 
 
+def test_a_folder_whose_name_ends_in_white_space_is_left_out(tmp_path: Path) -> None:
+    """Git prints headers of empty files in it that it cannot read; one such file must not spoil the patch."""
+    begin = start(tmp_path, tree(**{"a.txt": "1\n"}))
+    end: Tree = {**tree(**{"a.txt": "2\n"}), "odd /empty": (FILE, b"")}
+    result = submitted(begin, end)
+    assert applied(begin, result.patch) == tree(**{"a.txt": "2\n"})
+    assert list(why_left_out(result)) == ["odd /empty"]
+
+
 def test_what_set_up_made_is_left_out(tmp_path: Path) -> None:
     """Unchanged it is not worth a word; changed or removed it is listed."""
     begin = start(tmp_path, tree(a="1"), tree(egg__info="2", egg__same="3", egg__gone="4", lib="5"))

@@ -171,6 +171,8 @@ def _means_git(part: str) -> bool:
 def _name_objection(path: str) -> str:
     if _CONTROL.search(path):
         return "its name holds a control character"
+    if any(part[-1:].isspace() for part in path.split("/")[:-1]):
+        return "its folder's name ends in white space, which git does not always read back from a patch"
     return f"its path has more than {LONGEST_PATH} bytes" if len(os.fsencode(path)) > LONGEST_PATH else ""
 
 

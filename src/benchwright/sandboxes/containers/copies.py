@@ -66,17 +66,20 @@ class ContainerFiles:
 
     def _pass_on(self, folder: str, written: tarfile.TarFile) -> list[str]:
         """Write everything below a folder but the hard links, whose names are returned."""
-        links = []
+        links, passed = [], set[str]()
         with self._archive(f"{self._name}:{folder}/.", whole=True) as archive:
             try:
                 for member in archive:
                     name = posixpath.normpath(member.name)
                     if name in (".", "/") or name.split("/")[0] == ".git":
                         continue
-                    if member.islnk():
-                        links.append(name)
-                    else:
+                    if not member.islnk():
                         _add(name, archive, member, written)
+                        passed.add(name)
+                    elif (other := _below(member.linkname, folder)) in passed:
+                        written.addfile(_link(name, other, member))
+                    else:
+                        links.append(name)
             except tarfile.ReadError as error:
                 raise SandboxFault(f"the container engine broke off in the middle of {folder}: {error}") from error
         return links
@@ -106,6 +109,18 @@ class ContainerFiles:
         answer = self._engine.call("exec", "-w", "/", self._name, "/bin/sh", "-c", script, "sh", *paths)
         if answer.status != 0:
             raise SandboxFault(f"a container does not {what} {paths[0]}: {answer.complaint}")
+
+
+def _below(linkname: str, folder: str) -> str:
+    """What a hard link's other name is relative to the folder; engines begin with the folder's own name, or not."""
+    name = posixpath.normpath(linkname).lstrip("/")
+    return name.removeprefix(posixpath.basename(folder) + "/")
+
+
+def _link(name: str, other: str, member: tarfile.TarInfo) -> tarfile.TarInfo:
+    link = tarfile.TarInfo(name)
+    link.type, link.linkname, link.mode, link.mtime = tarfile.LNKTYPE, other, member.mode, member.mtime
+    return link
 
 
 def _require_whole(client: subprocess.Popen[bytes]) -> None:

@@ -66,7 +66,10 @@ class Keeper:
             with self._lock:
                 new, self._new = self._new, []
             for added in new:
-                selector.register(added, selectors.EVENT_READ)
+                try:
+                    selector.register(added, selectors.EVENT_READ)
+                except OSError:
+                    os.close(added)  # nothing that can be waited for, and so nothing that anybody waits on
             return
         with contextlib.suppress(BlockingIOError):  # the engine was there first
             if not os.read(descriptor, _READ_BYTES):

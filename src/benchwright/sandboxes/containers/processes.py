@@ -71,17 +71,21 @@ class OwnProcesses:
         except OSError:
             return frozenset()
 
+    def _commands(self) -> frozenset[int]:
+        """All but the container's own process, whatever a shell of the agent's says of its session."""
+        return self.alive() - {self.main}
+
     def end_session(self, leader: int) -> None:
         """Kill all of a session; raises `SandboxFault` when that does not work.
 
         Args:
             leader: The session's id inside the container.
         """
-        self._end(lambda: frozenset(pid for pid in self.alive() if _inside(pid, "NSsid") == leader))
+        self._end(lambda: frozenset(pid for pid in self._commands() if _inside(pid, "NSsid") == leader))
 
     def end_all(self) -> None:
         """Kill all but the container's own process; raises `SandboxFault` when that does not work."""
-        self._end(lambda: self.alive() - {self.main})
+        self._end(self._commands)
 
     def take_outputs(self, leader: int, names: Sequence[str]) -> list[int]:
         """Descriptors that read from pipes which a session's leader writes to; the leader is killed.
@@ -92,12 +96,14 @@ class OwnProcesses:
             leader: The leader's id inside the container.
             names: Its descriptors.
         """
-        for pid in self.alive():
+        for pid in self._commands():
             if _inside(pid, "NSpid") == leader:
                 taken = []
                 with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                     for name in names:
-                        taken.append(os.open(f"/proc/{pid}/fd/{name}", os.O_RDONLY | os.O_NONBLOCK))
+                        place = f"/proc/{pid}/fd/{name}"
+                        if Path(place).is_fifo():  # a shell of the agent's may have put anything there
+                            taken.append(os.open(place, os.O_RDONLY | os.O_NONBLOCK))
                 _signal(pid, signal.SIGKILL)
                 return taken
         return []
