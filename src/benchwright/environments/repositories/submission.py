@@ -48,8 +48,8 @@ LONGEST_PATH = 1024
 GIT_SECONDS = 120.0
 """Comparing 60 MiB takes some seconds, as does asking for 100,000 ignored files."""
 
-_MOST_RULES, _MOST_RULE_BYTES = 5000, MIB
-"""How many ``.gitignore`` files are looked at, and how large one may be."""
+_MOST_RULES, _MOST_RULE_BYTES, _MOST_RULES_BYTES = 5000, MIB, 16 * MIB
+"""How many ``.gitignore`` files are looked at, how large one may be, and how large all together: they are in memory."""
 
 IGNORED = "ignored by git"
 MADE_BY_SET_UP = "made by set-up"
@@ -209,9 +209,16 @@ def _without_ignored(
     new = [change.path for change in changes if change.old is None and change.path not in base.tracked]
     if not new:
         return list(changes)
-    rules = [path for path, file in files.items() if path.rpartition("/")[2] == ".gitignore" and _is_rule(path, file)]
+    rules, size = list[str](), 0
+    for path, file in files.items():
+        if path.rpartition("/")[2] == ".gitignore" and _is_rule(path, file):
+            size += file.stamp.size
+            if size > _MOST_RULES_BYTES or len(rules) == _MOST_RULES:
+                left.add(path, "no more .gitignore files are looked at")
+                break
+            rules.append(path)
     try:
-        ignored = repository.ignored(new, {path: files[path].content(tree) for path in rules[:_MOST_RULES]})
+        ignored = repository.ignored(new, {path: files[path].content(tree) for path in rules})
     except subprocess.TimeoutExpired:
         left.add(".gitignore", f"its patterns took git over {GIT_SECONDS:g} s, so nothing counted as ignored")
         return list(changes)
