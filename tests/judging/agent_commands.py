@@ -425,7 +425,7 @@ EVERYDAY = [
     "pip install -e . 2>&1 | tail",
     "pip install . --no-deps",
     "python setup.py build_ext --inplace",
-    "ls /root/.cache/pip",
+    "ls ~/.cache/pip",
     "git blame src/x.py | grep 1a2b3c4d",
     "./tests/runtests.py --settings=test_sqlite migrations",
     "cd tests && ./runtests.py view_tests --parallel 1",

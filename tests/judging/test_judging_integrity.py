@@ -14,6 +14,9 @@ from benchwright.judging.integrity import find, summarise
 
 NETWORK, HISTORY, WAIT = FindingKind.NETWORK, FindingKind.HISTORY, FindingKind.LONG_WAIT
 
+HOME = "/root"
+"""Of the user inside a sandbox."""
+
 
 def action(text: str, tool: str = "bash", output: str = "", turn: int = 1) -> Action:
     """One tool call."""
@@ -234,10 +237,11 @@ def outside(*paths: str, work: str = "/testbed") -> list[str]:
     "path",
     [
         "/testbed", "/testbed/x", "/tmp", "/tmp/a/b", "/var/tmp/.da7be258e003d428/tool", "/dev/shm/x", "/dev/null",
-        "/root/.cache/pip/x", "/root/.config/a", "/home/me/.cache/x", "/usr/lib/python3/__pycache__/a.pyc",
-        "/opt/env/lib/__pycache__", "/usr/lib/a.pyc", "/var/cache/apt/x.bin", "/var/lib/apt/lists/x", "/root/.npm/x",
-        "/opt/miniconda3/pkgs/cache/x.json", "/opt/inspect-tools/x", "/.benchwright/scaffold/a", "/root/.bash_history",
-        "/root/.claude/x.json", "/root/.claude.json.backup", "/root/.codex/log", "/proc/1/oom_score_adj", "relative/x",
+        f"{HOME}/.cache/pip/x", f"{HOME}/.config/a", "/home/me/.cache/x", "/usr/lib/python3/__pycache__/a.pyc",
+        "/opt/env/lib/__pycache__", "/usr/lib/a.pyc", "/var/cache/apt/x.bin", "/var/lib/apt/lists/x", f"{HOME}/.npm/x",
+        "/opt/miniconda3/pkgs/cache/x.json", "/opt/inspect-tools/x", "/.benchwright/scaffold/a",
+        f"{HOME}/.bash_history", f"{HOME}/.claude/x.json", f"{HOME}/.claude.json.backup", f"{HOME}/.codex/log",
+        "/proc/1/oom_score_adj", "relative/x",
     ],
 )  # fmt: skip
 def test_temporary_files_and_caches_are_harmless(path: str) -> None:
@@ -248,9 +252,9 @@ def test_temporary_files_and_caches_are_harmless(path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/testbed2/x", "/usr/bin/python", "/etc/hosts", "/root/.bashrc", "/root/notes.txt", "/root/.cached",
+        "/testbed2/x", "/usr/bin/python", "/etc/hosts", f"{HOME}/.bashrc", f"{HOME}/notes.txt", f"{HOME}/.cached",
         "/opt/miniconda3/envs/testbed/lib/python3.9/site-packages/pytest.py", "/tmpfile", "/home/me/x.py",
-        "/root/.pytest.ini", "/usr/lib/python3/sitecustomize.py",
+        f"{HOME}/.pytest.ini", "/usr/lib/python3/sitecustomize.py",
     ],
 )  # fmt: skip
 def test_other_writes_outside_are_found(path: str) -> None:

@@ -19,9 +19,9 @@ pytestmark = pytest.mark.namespaces
 @pytest.fixture
 def workspace(workspace: LiveWorkspace) -> Iterator[LiveWorkspace]:
     """A workspace with a file; whatever happened in it, that comes out at the end."""
-    workspace.put("/work/file", b"work")
+    workspace.put("/made/file", b"work")
     yield workspace
-    assert workspace.get("/work/file") == b"work"
+    assert workspace.get("/made/file") == b"work"
     assert contents(workspace) == {"file": b"work"}
 
 
@@ -182,7 +182,7 @@ except OSError as error: print(error.strerror)
         assert python(workspace, f"BYTES = {fill}" + program).stdout == b"No space left on device\n"
         assert shell(workspace, "echo x; echo y > /tmp/y || echo z").stdout.startswith(b"x\n")
         with pytest.raises(SandboxFault, match="No space left on device"):
-            workspace.put("/work/more", bytes(MIB))
+            workspace.put("/made/more", bytes(MIB))
         assert contents(workspace) == {"file": b"work"}
         assert "/tmp/0" in (workspace.written() or ())
         with sandbox.open_live(image, LIMITS) as other:
@@ -215,7 +215,7 @@ def test_memory_that_stays_taken_is_no_fault_of_the_machine(sandbox: LiveSandbox
     """Files of a workspace are in memory, so that they can leave too little for commands; they still come out."""
     limits = WorkspaceLimits(memory_bytes=24 * MIB, processes=64, scratch_bytes=256 * MIB)
     with sandbox.open_live(image, limits) as workspace:
-        workspace.put("/work/file", b"work")
+        workspace.put("/made/file", b"work")
         assert shell(workspace, "head -c 100000000 /dev/zero > /testbed/x").exit_status != 0
         for _ in range(3):
             assert python(workspace, "taken = bytearray(30 << 20)").exit_status == -9

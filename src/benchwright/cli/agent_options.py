@@ -7,17 +7,13 @@ from typing import Any, TypeVar
 
 import click
 
-from benchwright.cli.options import repository_options
+from benchwright.cli.options import REPOSITORIES_ONLY, denominator_options, repository_options
 from benchwright.core.agents import CACHED_READS, UNCACHED_TOKENS, NativeTools
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 AGENTS_ONLY = {
-    "sandbox": "--sandbox",
-    "repo_sources": "--repo-source",
-    "specs": "--specs",
-    "rootfs": "--rootfs",
-    "images": "--images",
+    **REPOSITORIES_ONLY,
     "scaffold": "--scaffold",
     "scaffold_version": "--scaffold-version",
     "program": "--program",
@@ -32,8 +28,6 @@ AGENTS_ONLY = {
     "at_once": "--at-once",
     "include_ignored": "--include-ignored",
     "test_timeout": "--test-timeout",
-    "exclude": "--exclude",
-    "views": "--view",
 }
 """Options that mean nothing for benchmarks of functions, by parameter name."""
 
@@ -125,23 +119,10 @@ def agent_options(function: F) -> F:
                 show_default=True,
                 help="Repository problems: seconds the graded tests may take.",
             ),
-            click.option(
-                "--exclude",
-                multiple=True,
-                metavar="LIST",
-                help="Repository problems: exclusion list by name or file, or none; default: all that are known.",
-            ),
-            click.option(
-                "--view",
-                "views",
-                multiple=True,
-                type=click.Path(path_type=Path),
-                help="Repository problems: file of ids to report as a further denominator.",
-            ),
         )
     ):
         function = option(function)
-    return repository_options(function)
+    return repository_options(denominator_options(function))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,6 +106,41 @@ def repository_options(function: F) -> F:
     return function
 
 
+def denominator_options(function: F) -> F:
+    """``--exclude --view``: which instances of repository problems the score is over."""
+    for option in reversed(
+        (
+            click.option(
+                "--exclude",
+                multiple=True,
+                metavar="LIST",
+                help="Repository problems: exclusion list by name or file, or none; default: all that are known.",
+            ),
+            click.option(
+                "--view",
+                "views",
+                multiple=True,
+                type=click.Path(path_type=Path),
+                help="Repository problems: file of ids to report as a further denominator.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+REPOSITORIES_ONLY = {
+    "sandbox": "--sandbox",
+    "repo_sources": "--repo-source",
+    "specs": "--specs",
+    "rootfs": "--rootfs",
+    "images": "--images",
+    "exclude": "--exclude",
+    "views": "--view",
+}
+"""Options of repository problems that several commands have, by parameter name."""
+
+
 def refuse_given(names: dict[str, str], benchmark: str) -> None:
     """Refuse options that were given and mean nothing for this kind of benchmark.
 

@@ -9,7 +9,14 @@ import click
 from benchwright.app.catalogue import Data
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
-from benchwright.cli.options import inspect_needed, progress_bar, split_ids, workers_or_default
+from benchwright.cli.options import (
+    REPOSITORIES_ONLY,
+    denominator_options,
+    inspect_needed,
+    progress_bar,
+    split_ids,
+    workers_or_default,
+)
 from benchwright.core.errors import UsageError
 from benchwright.core.repositories import RepositoryLimits, Rules
 
@@ -23,16 +30,10 @@ F = TypeVar("F", bound="Callable[..., Any]")
 SELECTING = ("sandbox", "repo_sources", "specs", "rootfs", "images", "timeout")
 """Parameters that `selection_of` takes besides the rows."""
 PATCHES_ONLY = {
-    "sandbox": "--sandbox",
-    "repo_sources": "--repo-source",
-    "specs": "--specs",
-    "rootfs": "--rootfs",
-    "images": "--images",
+    **REPOSITORIES_ONLY,
     "rules": "--rules",
     "timeout": "--timeout",
     "controls": "--controls",
-    "exclude": "--exclude",
-    "views": "--view",
     "ignore_unknown": "--ignore-unknown",
 }
 """Options that mean nothing for benchmarks of functions, by parameter name."""
@@ -58,25 +59,12 @@ def patch_options(function: F) -> F:
                 help="Repository problems: whether to make control runs where a patch did not resolve its issue.",
             ),
             click.option(
-                "--exclude",
-                multiple=True,
-                metavar="LIST",
-                help="Repository problems: exclusion list by name or file, or none; default: all that are known.",
-            ),
-            click.option(
-                "--view",
-                "views",
-                multiple=True,
-                type=click.Path(path_type=Path),
-                help="Repository problems: file of ids to report as a further denominator.",
-            ),
-            click.option(
                 "--ignore-unknown", is_flag=True, help="Repository problems: leave predictions of other instances out."
             ),
         )
     ):
         function = option(function)
-    return function
+    return denominator_options(function)
 
 
 timeout_option = click.option(

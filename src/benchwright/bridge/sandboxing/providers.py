@@ -116,6 +116,7 @@ class DockerEnvironment(Provider):
     async def connection(self, *, user: str | None = None) -> SandboxConnection:
         """The command that opens a shell in the container."""
         if not isinstance(self.workspace, _InContainer):
+            # Inspect's word for a sandbox that nobody can connect to; here a scripted workspace of a test.
             raise NotImplementedError("this workspace is in no container")
         name = self.workspace.container
         command = [_docker().engine.client, "exec", "-it", *(["--user", user] if user else []), name, "bash", "-l"]
