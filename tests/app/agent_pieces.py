@@ -42,6 +42,17 @@ from benchwright.testing.agents import SUBMIT
 IDS = ("own__little-1", "own__little-2", "own__little-3")
 GOOD, BAD = (f"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-0\n+{word}\n" for word in ("good", "bad"))
 
+PRICES = """\
+schema = 1
+
+[models."benchwright/scripted"]
+input = 1.0
+output = 10.0
+cache_read = 0.1
+as_of = "2026-01-01"
+source = "made up"
+"""
+
 
 def write_rows(folder: Path) -> Path:
     """Rows of `IDS`."""

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from agent_pieces import PRICES, AgentRuns
 from app_pieces import ScriptedFactory, private_home
 
 
@@ -19,3 +20,17 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedFactory:
     monkeypatch.setattr("benchwright.app.grading.LocalScheduler", factory)
     monkeypatch.setattr("benchwright.app.controls.LocalScheduler", factory)
     return factory
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentRuns:
+    """Runs in which nothing has to be built."""
+    return AgentRuns(tmp_path, monkeypatch).nothing_is_built()
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Path:
+    """A price for the scripted model."""
+    path = tmp_path / "prices.toml"
+    path.write_text(PRICES, encoding="utf-8")
+    return path

@@ -3,7 +3,6 @@
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +17,6 @@ from benchwright.core.budget import Budget, Ledger
 from benchwright.core.errors import MachineError
 from benchwright.store.agent_journal import NAME as JOURNAL
 from benchwright.store.agent_journal import AgentJournal
-
-
-@pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentRuns:
-    """Runs in which nothing has to be built."""
-    return AgentRuns(tmp_path, monkeypatch).nothing_is_built()
 
 
 @pytest.fixture

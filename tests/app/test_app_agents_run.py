@@ -16,30 +16,6 @@ from benchwright.store.agent_journal import AgentCall, AgentJournal
 from benchwright.testing.agents import SUBMIT
 
 TALK = {"text": "I would rather talk."}
-PRICES = """\
-schema = 1
-
-[models."benchwright/scripted"]
-input = 1.0
-output = 10.0
-cache_read = 0.1
-as_of = "2026-01-01"
-source = "made up"
-"""
-
-
-@pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentRuns:
-    """Runs in which nothing has to be built."""
-    return AgentRuns(tmp_path, monkeypatch).nothing_is_built()
-
-
-@pytest.fixture
-def prices(tmp_path: Path) -> Path:
-    """A price for the scripted model."""
-    path = tmp_path / "prices.toml"
-    path.write_text(PRICES, encoding="utf-8")
-    return path
 
 
 def journal_of(runs: AgentRuns) -> AgentJournal:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import benchwright
 from benchwright.app.grading import DEFAULT_FLOOR_SECONDS
@@ -104,19 +104,42 @@ class RunPlan:
             "run_id": self.run_id,
             "flags": list(self.flags),
             "mode_reason": self.opened.mode_reason,
-            "served_by": self.opened.served_by,
-            "base_url": without_credentials(options.model.base_url),
             "data_source": self.problems.source,
             "data_pinned": self.problems.pinned,
-            "price": self.price and {"entry": self.price.name, **self.price.price.to_plain()},
-            "budget": {"max_tokens": options.budget.max_tokens, "max_cost": options.budget.max_cost},
-            "calls": {
-                "max_connections": options.calls.max_connections,
-                "max_retries": options.calls.max_retries,
-                "timeout": options.calls.timeout,
-            },
+            **calling_facts(options, self.opened, self.price),
             "benchwright_version": benchwright.__version__,
         }
+
+
+class Calling(Protocol):
+    """Options of a run, as far as they are about calls of the model."""
+
+    @property
+    def model(self) -> ModelSettings:
+        """Which model, and where."""
+
+    @property
+    def budget(self) -> Budget:
+        """Of the whole run."""
+
+    @property
+    def calls(self) -> CallSettings:
+        """How calls are spread and repeated."""
+
+
+def calling_facts(options: Calling, opened: OpenModel, price: PriceEntry | None) -> dict[str, Any]:
+    """What is recorded of how a run calls its model, besides its identity."""
+    return {
+        "served_by": opened.served_by,
+        "base_url": without_credentials(options.model.base_url),
+        "price": price and {"entry": price.name, **price.price.to_plain()},
+        "budget": {"max_tokens": options.budget.max_tokens, "max_cost": options.budget.max_cost},
+        "calls": {
+            "max_connections": options.calls.max_connections,
+            "max_retries": options.calls.max_retries,
+            "timeout": options.calls.timeout,
+        },
+    }
 
 
 def plan_run(options: RunOptions, workspace: Workspace) -> RunPlan:

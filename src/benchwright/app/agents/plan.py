@@ -10,7 +10,7 @@ from typing import Any, cast
 import benchwright
 from benchwright.app.repositories.selection import Selection
 from benchwright.app.repositories.setups import Selected, select
-from benchwright.app.runplan import price_table
+from benchwright.app.runplan import calling_facts, price_table
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.agent_prompts import agent_prompt
 from benchwright.benchmarks.base import SampleKey
@@ -20,7 +20,6 @@ from benchwright.bridge.models import (
     OpenModel,
     open_model,
     secrets_of,
-    without_credentials,
     without_secrets,
 )
 from benchwright.bridge.running import CallSettings
@@ -125,15 +124,7 @@ class AgentPlan:
         options = self.options
         return {
             "run_id": self.run_id,
-            "served_by": self.opened.served_by,
-            "base_url": without_credentials(options.model.base_url),
-            "price": self.price and {"entry": self.price.name, **self.price.price.to_plain()},
-            "budget": {"max_tokens": options.budget.max_tokens, "max_cost": options.budget.max_cost},
-            "calls": {
-                "max_connections": options.calls.max_connections,
-                "max_retries": options.calls.max_retries,
-                "timeout": options.calls.timeout,
-            },
+            **calling_facts(options, self.opened, self.price),
             "at_once": options.at_once,
             "unavailable": dict(self.selected.unavailable),
             "benchwright_version": benchwright.__version__,
