@@ -1,6 +1,5 @@
 """The docker sandbox with a real engine: the contract, what hostile commands do, what is left behind."""
 
-import os
 import subprocess
 import sys
 import textwrap
@@ -8,37 +7,26 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-import sandbox_rootfs
+from engine_images import engine_image
 
-from benchwright.core.errors import IsolationRefusedError, SandboxFault, UsageError
+from benchwright.core.errors import SandboxFault, UsageError
 from benchwright.core.execution import MIB, ExitCause
-from benchwright.environments.repositories.images import ImageLayer, build_image, remove_image
 from benchwright.sandboxes.base import Image, RunLimits, RunResult, WorkspaceLimits
 from benchwright.sandboxes.containers import execs
 from benchwright.sandboxes.containers import workspace as workspace_module
 from benchwright.sandboxes.containers.groups import ContainerGroup
 from benchwright.sandboxes.containers.workspace import DockerWorkspace
 from benchwright.sandboxes.docker import DockerSandbox
-from benchwright.sandboxes.users import user_mapping
 from benchwright.testing.sandboxes import check_sandbox, check_survivors
 
 LIMITS = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=64 * MIB)
-TAG = f"benchwright-test/sandbox-{os.getpid()}:latest"
 
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     """A small root file system as an image; skips where no engine answers."""
-    engine = DockerSandbox().engine
-    try:
-        engine.facts  # noqa: B018
-    except IsolationRefusedError as error:
-        pytest.skip(str(error))
-    rootfs = sandbox_rootfs.built_once(tmp_path_factory.getbasetemp())
-    layers = [ImageLayer(path=rootfs, digest=f"test-{os.getpid()}")]
-    environ = sandbox_rootfs.image().environ
-    yield build_image(engine, layers, tag=TAG, environ=environ, owner=user_mapping())
-    remove_image(engine, TAG)
+    with engine_image(tmp_path_factory.getbasetemp(), "sandbox") as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

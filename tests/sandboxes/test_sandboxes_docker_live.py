@@ -13,13 +13,12 @@ from pathlib import Path
 
 import fake_engines
 import pytest
-import sandbox_rootfs
+from engine_images import engine_image
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core.errors import IsolationRefusedError, SandboxFault, UsageError
 from benchwright.core.execution import MIB
-from benchwright.environments.repositories.images import ImageLayer, build_image, remove_image
 from benchwright.sandboxes import docker as docker_module
 from benchwright.sandboxes.base import Image, LiveProcess, LiveResult, RunLimits, WorkspaceLimits
 from benchwright.sandboxes.containers import guard as guard_module
@@ -30,26 +29,16 @@ from benchwright.sandboxes.containers.live import DockerLiveWorkspace
 from benchwright.sandboxes.containers.processes import OwnProcesses
 from benchwright.sandboxes.containers.wrapping import MarkedOutput
 from benchwright.sandboxes.docker import DockerSandbox
-from benchwright.sandboxes.users import user_mapping
 from benchwright.testing import check_live_sandbox, live_sandboxes
 
 LIMITS = WorkspaceLimits(memory_bytes=256 * MIB, processes=64, scratch_bytes=64 * MIB)
-TAG = f"benchwright-test/live-{os.getpid()}:latest"
 
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     """A small root file system as an image; skips where no engine answers."""
-    engine = DockerSandbox().engine
-    try:
-        engine.facts  # noqa: B018
-    except IsolationRefusedError as error:
-        pytest.skip(str(error))
-    rootfs = sandbox_rootfs.built_once(tmp_path_factory.getbasetemp())
-    layers = [ImageLayer(path=rootfs, digest=f"live-{os.getpid()}")]
-    environ = sandbox_rootfs.image().environ
-    yield build_image(engine, layers, tag=TAG, environ=environ, owner=user_mapping())
-    remove_image(engine, TAG)
+    with engine_image(tmp_path_factory.getbasetemp(), "live") as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
