@@ -353,6 +353,7 @@ class Ledger:
         self.budget = budget
         self.price = price
         self._entries: list[LedgerEntry] = []
+        self._unreported = False  # whether a reply came without a report; asked for after every call
         self._in_flight: dict[int, Estimate] = {}
         self._numbers = 0
         self.spent = NOTHING
@@ -391,8 +392,7 @@ class Ledger:
     @property
     def cost(self) -> float | None:
         """USD for what was reported; None when the price is not known, or a reply came without a report."""
-        unreported = any(entry.usage is None and not entry.failed and entry.estimated_tokens for entry in self._entries)
-        return None if self.price is None or unreported else self.price.cost(self.spent)
+        return None if self.price is None or self._unreported else self.price.cost(self.spent)
 
     @property
     def estimated_cost(self) -> float | None:
@@ -420,6 +420,7 @@ class Ledger:
     def charge(self, entry: LedgerEntry) -> None:
         """Add a call that was made without a reservation, or that an earlier part of the run had charged."""
         self._entries.append(entry)
+        self._unreported |= entry.usage is None and not entry.failed and entry.estimated_tokens > 0
         self.spent += entry.usage or NOTHING
         self.estimated += entry.estimated
 

@@ -87,6 +87,7 @@ class RunHarness:
         self._environments = environments_of(plan.selection, workspace)
         self._running: set[SampleKey] = set()
         self._counts: Counter[str] = Counter()
+        self._total = len(plan.keys)
         self._before = sum(journal.done(*key) for key in plan.keys)
         self._started = time.monotonic()
         self.pipeline = RepositoryPipeline(plan.selected.setups, rules=Rules.BENCHWRIGHT, limits=plan.selection.limits)
@@ -186,9 +187,8 @@ class RunHarness:
         with self._lock:
             now = self._counts["finished"] + len(self.broken)
             done = self._before + now
-            total = len(self._plan.keys)
             running = len(self._running)
-            left = total - done
+            left = self._total - done
             pace = (time.monotonic() - self._started) / now if now else None
             progress = AgentProgress(
                 queued=max(0, left - running),
