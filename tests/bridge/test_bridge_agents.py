@@ -108,6 +108,7 @@ class Takes:
     told: list[tuple[str, Any]] = field(default_factory=list)
     actions: Sequence[Action] = ()
     threads: set[int] = field(default_factory=set)
+    works_is: bool = False
 
     def submission(self, problem: RepositoryProblem, tree: BinaryIO) -> Submission:
         """The one given, when the tree is there."""
@@ -122,6 +123,11 @@ class Takes:
         self._tell("findings", (patch, written))
         self.actions = actions
         return (FINDING,)
+
+    def works(self, problem: RepositoryProblem) -> bool:
+        """As the test has it."""
+        self._tell("works", problem.id)
+        return self.works_is
 
     def fixes(self) -> tuple[str, ...]:
         """Always one."""
@@ -420,8 +426,18 @@ def test_a_sandbox_that_breaks_is_begun_anew(go: Callable[..., Went]) -> None:
 def test_a_sandbox_that_breaks_every_time_is_a_fault(go: Callable[..., Went]) -> None:
     """After `SANDBOX_TRIES` the sample is left without a result."""
     went = go(hand_in, [turn()] * SANDBOX_TRIES, broken=SANDBOX_TRIES)
-    assert went.harness.names == ["begun", "broke"] * SANDBOX_TRIES
+    assert went.harness.names == [*["begun", "broke"] * SANDBOX_TRIES, "works"]
     assert went.sample.error is not None and "the tree is gone" in went.sample.error.message
+
+
+def test_a_sandbox_that_breaks_under_the_agent_alone_is_the_agents_doing(go: Callable[..., Went]) -> None:
+    """A workspace that nobody works in does not break: the sample counts, with nothing handed in."""
+    went = go(hand_in, [turn()] * SANDBOX_TRIES, broken=SANDBOX_TRIES, harness=Takes(works_is=True))
+    assert went.harness.names == [*["begun", "broke"] * SANDBOX_TRIES, "works", "finished"]
+    attempt = went.harness.attempt
+    assert (attempt.ending, attempt.submission.patch, attempt.turns) == (Ending.CRASHED, "", 1)
+    assert attempt.ending_detail == "the workspace broke in each of 3 tries: the tree is gone"
+    assert went.sample.error is None
 
 
 def test_a_fault_that_inspect_kept_from_us_is_found(go: Callable[..., Went]) -> None:
@@ -448,7 +464,7 @@ def test_a_fault_that_inspect_kept_from_us_is_found(go: Callable[..., Went]) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Workspaces, "open_live", open_live)
         went = go(act, [turn()] * SANDBOX_TRIES)
-    assert went.harness.names == ["begun", "broke"] * SANDBOX_TRIES
+    assert went.harness.names == [*["begun", "broke"] * SANDBOX_TRIES, "works"]
     assert "the workspace is gone" in dict(went.harness.told)["broke"]
 
 

@@ -7,10 +7,11 @@ patch is graded.
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import anyio
 from inspect_ai import Task
@@ -80,6 +81,9 @@ class Harness(Protocol):
     ) -> tuple[Finding, ...]:
         """What a person may want to look at."""
 
+    def works(self, problem: RepositoryProblem) -> bool:
+        """Whether a workspace of the problem that nobody works in opens, runs a command and gives its tree."""
+
     def fixes(self) -> tuple[str, ...]:
         """Ids of the evaluation's changes that the results have."""
 
@@ -143,6 +147,8 @@ def agent_task(
 def at_work(work: Work) -> Solver:
     """The solver that lets an agent work, and keeps what it left."""
 
+    breaks: Counter[SampleKey] = Counter()
+
     @solver(name=work.scaffold.name)
     def make() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -160,7 +166,11 @@ def at_work(work: Work) -> Solver:
                 return state
             except Exception as error:
                 work.harness.broke(key, f"{type(error).__name__}: {error}")
-                raise
+                breaks[key] += 1
+                if breaks[key] < SANDBOX_TRIES or not await _is_the_agents_doing(work, account, error):
+                    raise
+                detail = f"the workspace broke in each of {SANDBOX_TRIES} tries: {clip(str(error))}"
+                attempt = _attempt_of(work, state, account, started, _Left(ending=Ending.CRASHED, detail=detail))
             finally:
                 current_account.reset(token)
             await anyio.to_thread.run_sync(work.harness.finished, attempt)
@@ -205,32 +215,57 @@ async def _act(work: Work, state: TaskState, account: Account) -> None:
 
 
 def _place_of(error: Exception) -> str:
-    """What was raised, and where: the last line of it that is no library's of Inspect's."""
+    """What was raised, and where."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {clip(str(error))} ({Path(frame.filename).name}:{frame.lineno})"
 
 
+async def _is_the_agents_doing(work: Work, account: Account, error: Exception) -> bool:
+    """Whether a workspace that keeps breaking does so because of what the agent does in it.
+
+    It is when one that nobody works in does not break: or an agent could have a sample that it cannot solve left out
+    of the score.
+    """
+    if not isinstance(error, (SandboxFault, SandboxUnavailableError)) or not account.turns:
+        return False
+    return await anyio.to_thread.run_sync(work.harness.works, work.problems(account.key.problem_id))
+
+
+class _Left(NamedTuple):
+    """What came of an agent."""
+
+    ending: Ending
+    detail: str
+    submission: Submission = Submission(patch="")
+    findings: tuple[Finding, ...] = ()
+
+
 async def _attempt(work: Work, state: TaskState, account: Account, started: float) -> AgentAttempt:
-    problem = work.problems(account.key.problem_id)
-    actions = actions_of(state.messages)
-    submission, findings = Submission(patch=""), tuple[Finding, ...]()
-    if account.ending is not Ending.FAILED:
-        submission, written = await _taken(work, problem)
-        findings = await anyio.to_thread.run_sync(work.harness.findings, problem, actions, submission.patch, written)
-    ending = account.ending
+    ending, detail = account.ending, account.ending_detail
     assert ending is not None, "an agent that has come back has ended"
+    if ending is Ending.FAILED:
+        return _attempt_of(work, state, account, started, _Left(ending, detail))
+    problem = work.problems(account.key.problem_id)
+    submission, written = await _taken(work, problem)
+    findings = await anyio.to_thread.run_sync(
+        work.harness.findings, problem, actions_of(state.messages), submission.patch, written
+    )
+    return _attempt_of(work, state, account, started, _Left(ending, detail, submission, findings))
+
+
+def _attempt_of(work: Work, state: TaskState, account: Account, started: float, left: _Left) -> AgentAttempt:
     return AgentAttempt(
         problem_id=account.key.problem_id,
         sample=account.key.sample,
-        ending=ending,
-        ending_detail=account.ending_detail,
-        submission=submission,
+        ending=left.ending,
+        ending_detail=left.detail,
+        submission=left.submission,
         usage=account.reported,
         cost=account.spent.cost,
         turns=account.turns,
-        tool_calls=len(actions),
+        tool_calls=len(actions_of(state.messages)),
         wall_seconds=round(time.monotonic() - started, 3),
-        findings=findings,
+        findings=left.findings,
         log_sample=str(state.sample_id),
         facts={**work.ready.facts, **account.facts},
         fixes=work.harness.fixes(),

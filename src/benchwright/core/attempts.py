@@ -21,7 +21,8 @@ class Ending(enum.StrEnum):
     OUT_OF_TIME = "out_of_time"
     """An agent that was over its time; what it left is graded."""
     CRASHED = "crashed"
-    """A scaffold's own program that ended with an error; what it left is graded."""
+    """A scaffold's own program that ended with an error, whose work is graded; or an agent whose workspace broke in
+    every try while one that nobody works in does not, which counts as nothing handed in."""
     FAILED = "failed"
     """The provider gave no reply after all retries, or our side broke: a fault, nobody's answer."""
 

@@ -1,12 +1,13 @@
 """What a run does for its samples outside the agents' reach: submissions, integrity checks, grading, the journal."""
 
 import dataclasses
+import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from benchwright.answers.patch_kinds import runner_files, test_files
 from benchwright.app.agents.plan import AgentPlan
@@ -18,14 +19,18 @@ from benchwright.bridge.agent_scoring import GradedAttempt
 from benchwright.core.agents import Action, AgentAttempt, Finding, Submission
 from benchwright.core.attempts import Attempt
 from benchwright.core.budget import Ledger
-from benchwright.core.errors import MachineError
+from benchwright.core.errors import MachineError, SandboxFault
 from benchwright.core.repositories import WORK, RepositoryProblem, Rules
 from benchwright.core.verdicts import Outcome
 from benchwright.environments.repositories.base_tree import BaseTree
 from benchwright.environments.repositories.submission import make_submission
 from benchwright.grading.repositories import RepositoryPipeline, graded_files
 from benchwright.judging.integrity import find
+from benchwright.sandboxes.base import LiveSandbox, RunLimits
 from benchwright.store.agent_journal import AgentJournal
+
+_CONTROL_SECONDS = 60.0
+"""For a command that does nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +121,19 @@ class RunHarness:
             told=problem.issue,
         )
 
+    def works(self, problem: RepositoryProblem) -> bool:
+        """Whether a workspace of the problem that nobody works in does what it must: the control of a broken one."""
+        place = self._plan.selected.setups[problem.id].place
+        sandbox = cast(LiveSandbox, place.sandbox)  # one of `AGENT_SANDBOXES`
+        limits = self._plan.selection.workspace_limits
+        try:
+            with sandbox.open_live(place.image, limits) as workspace, tempfile.TemporaryFile() as tree:
+                done = workspace.start(["true"], limits=RunLimits(wall_seconds=_CONTROL_SECONDS)).wait()
+                workspace.tree(WORK, tree)
+                return done.exit_status == 0
+        except (SandboxFault, MachineError):
+            return False
+
     def fixes(self) -> tuple[str, ...]:
         """Ids of the evaluation's changes that the results have."""
         return tuple(self._plan.identity["evaluation"]["fixes"])
@@ -129,13 +147,15 @@ class RunHarness:
 
     def finished(self, attempt: AgentAttempt) -> None:
         """An agent has ended: it is kept."""
+        key = SampleKey(attempt.problem_id, attempt.sample)
         with self._lock:
             try:
                 self._journal.append(dataclasses.replace(attempt, log=self._log_folder))
             except MachineError as failure:
                 self._give_up(failure)
                 raise
-            self._running.discard(SampleKey(attempt.problem_id, attempt.sample))
+            self._running.discard(key)
+            self.broken.pop(key, None)
             self._counts["finished"] += 1
         self.tell()
 
