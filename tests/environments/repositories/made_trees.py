@@ -4,11 +4,11 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.environments.repositories.base_tree import FILE, LINK, PROGRAM, BaseTree
+from benchwright.environments.repositories.base_tree import FILE, LINK, PROGRAM, BaseTree, read_archive
 
 Tree = dict[str, tuple[str, bytes]]
 """Mode and content (of a link: its target) by path."""
@@ -47,11 +47,23 @@ class Start:
     files: Tree
 
 
+def archived_tree(archive: Path, *, tracked: Collection[str]) -> BaseTree:
+    """The base tree that an archive holds, which must stay as long as the tree is used."""
+    with archive.open("rb") as file:
+        members = read_archive(file, wanted=tracked).files
+
+    def read(name: str) -> bytes:
+        with archive.open("rb") as file:
+            return members[name].content(file)
+
+    return BaseTree.of(frozenset(tracked), {name: member.stamp for name, member in members.items()}, read)
+
+
 def start(folder: Path, files: Tree, set_up: Tree | None = None) -> Start:
     """The start tree of a repository with these files, and others that set-up made."""
     archive = folder / "start.tar"
     archive.write_bytes(packed({**files, **(set_up or {})}).getvalue())
-    return Start(BaseTree.from_archive(archive, tracked=files.keys()), {**files, **(set_up or {})})
+    return Start(archived_tree(archive, tracked=files.keys()), {**files, **(set_up or {})})
 
 
 def write(files: Mapping[str, tuple[str, bytes]], folder: Path) -> None:

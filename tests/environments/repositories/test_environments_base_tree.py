@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from made_histories import run_git
-from made_trees import packed, tree, write
+from made_trees import archived_tree, packed, tree, write
 
 from benchwright.core.errors import MachineError, SandboxFault
 from benchwright.environments.repositories.base_tree import (
@@ -67,7 +67,7 @@ def test_layers_and_an_archive_of_the_same_files_are_one_tree(tmp_path: Path) ->
         os.utime(path, (7, 7), follow_symlinks=False)
     archive = tmp_path / "start.tar"
     archive.write_bytes(packed({**FILES, "a": (FILE, b"edited"), **SET_UP}, seconds=7).getvalue())
-    archived = BaseTree.from_archive(archive, tracked=FILES.keys())
+    archived = archived_tree(archive, tracked=FILES.keys())
     layered = BaseTree.from_layers(layers, commit=commit)
     assert (archived.files, archived.set_up, archived.tracked) == (layered.files, layered.set_up, layered.tracked)
     assert {path: archived.read(path) for path in FILES} == {path: layered.read(path) for path in FILES}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_histories import run_git
-from made_trees import Start, Tree, packed, read, start, tree, write
+from made_trees import Start, Tree, archived_tree, packed, read, start, tree, write
 
 from benchwright.answers.patches import PatchAnswer, read_patch, unsafe, variants
 from benchwright.core.agents import Submission
@@ -204,7 +204,7 @@ def test_a_base_file_that_was_absent_is_not_ignored(tmp_path: Path) -> None:
     """The base commit has it, and set-up had removed it."""
     archive = tmp_path / "start.tar"
     archive.write_bytes(packed(tree(**IGNORING)).getvalue())
-    base = submission.BaseTree.from_archive(archive, tracked={*IGNORING, "gone.log"})
+    base = archived_tree(archive, tracked={*IGNORING, "gone.log"})
     result = make_submission(base, packed({**tree(**IGNORING), **tree(**{"gone.log": "back\n"})}))
     assert "+back" in result.patch
     assert result.left_out == ()

@@ -8,7 +8,7 @@ import hashlib
 import os
 import stat
 import tarfile
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -84,36 +84,17 @@ class BaseTree:
             found = dict(_flat(_overlaid(places), ""))
             paths = {name: one.path for name, one in found.items()}
             stamps = {name: one.stamp for name, one in found.items()}
-            return _base_tree(frozenset(listed.split("\0")) - {""}, stamps, lambda name: _content(paths[name]))
+            return cls.of(frozenset(listed.split("\0")) - {""}, stamps, lambda name: _content(paths[name]))
 
     @classmethod
-    def from_archive(cls, archive: Path, *, tracked: Collection[str]) -> "BaseTree":
-        """The tree of a fresh workspace.
-
-        Args:
-            archive: What `LiveWorkspace.tree` wrote right after opening; it must stay as long as the tree is used.
-            tracked: Paths of the base commit.
-
-        Raises `SandboxFault` when the archive is not whole, and `MachineError` when it cannot be read.
-        """
-        with told_plainly("read the files of a workspace"), archive.open("rb") as file:
-            members = read_archive(file, wanted=tracked).files
-
-        def read(name: str) -> bytes:
-            with archive.open("rb") as file:
-                return members[name].content(file)
-
-        stamps = {name: member.stamp for name, member in members.items()}
-        return _base_tree(frozenset(tracked), stamps, read)
-
-
-def _base_tree(tracked: frozenset[str], stamps: Mapping[str, Stamp], read: Callable[[str], bytes]) -> BaseTree:
-    files = {}
-    for name in tracked & stamps.keys():
-        content = read(name)
-        files[name] = BaseFile(mode=stamps[name].mode, size=len(content), blob=blob_id(content))
-    set_up = {name: stamp for name, stamp in stamps.items() if name not in tracked}
-    return BaseTree(tracked=tracked, files=files, set_up=set_up, read=read)
+    def of(cls, tracked: frozenset[str], stamps: Mapping[str, Stamp], read: Callable[[str], bytes]) -> "BaseTree":
+        """The tree out of the base commit's paths, everything that is there, and how a file is read."""
+        files = {}
+        for name in tracked & stamps.keys():
+            content = read(name)
+            files[name] = BaseFile(mode=stamps[name].mode, size=len(content), blob=blob_id(content))
+        set_up = {name: stamp for name, stamp in stamps.items() if name not in tracked}
+        return cls(tracked=tracked, files=files, set_up=set_up, read=read)
 
 
 @dataclass(frozen=True, slots=True)
