@@ -210,6 +210,23 @@ def test_hard_links_of_a_tree(workspace: DockerLiveWorkspace) -> None:
     assert files_of(workspace, "/tmp/a") == {"b/x": b"x\n", "y": b"y\n", "z": b"y\n"}
 
 
+def test_a_large_file_of_a_tree_comes_without_its_content(workspace: DockerLiveWorkspace) -> None:
+    """With its size, so that what is left out can be named."""
+    script = (
+        "mkdir -p /tmp/a; dd if=/dev/null of=/tmp/a/sparse bs=1 seek=17825792;"
+        " head -c 17000000 /dev/zero | tr '\\0' x > /tmp/a/full"
+    )
+    assert shell(workspace, script).exit_status == 0
+    with io.BytesIO() as file:
+        workspace.tree("/tmp/a", file)
+        assert file.tell() < MIB
+        file.seek(0)
+        with tarfile.open(fileobj=file) as archive:
+            assert {one.name: (one.size, one.issparse()) for one in archive} == {
+                "sparse": (17 * MIB, True), "full": (17_000_000, True),
+            }  # fmt: skip
+
+
 @pytest.mark.parametrize(("cut", "status"), [(None, 1), (700, 0), (700, 1)])
 def test_an_archive_that_breaks_off(tmp_path: Path, cut: int | None, status: int) -> None:
     """It is not taken for a tree with fewer files."""

@@ -16,7 +16,15 @@ from live_pieces import archive_of, as_root
 
 from benchwright.core.errors import SandboxFault
 from benchwright.core.execution import MIB
-from benchwright.sandboxes.base import Image, LiveResult, LiveSandbox, LiveWorkspace, RunLimits, WorkspaceLimits
+from benchwright.sandboxes.base import (
+    TREE_FILE_BYTES,
+    Image,
+    LiveResult,
+    LiveSandbox,
+    LiveWorkspace,
+    RunLimits,
+    WorkspaceLimits,
+)
 from benchwright.testing.live_calls import shell
 from benchwright_guest.workspace import archive
 
@@ -57,21 +65,21 @@ def test_whatever_is_in_a_folder_is_in_its_archive(files: dict[tuple[bytes, ...]
             except (FileExistsError, NotADirectoryError, IsADirectoryError):
                 continue  # one name is part of another
             expected[os.fsdecode(b"/".join(parts))] = data
-        made = b"".join(archive.archive(name, left_out=None))
+        made = b"".join(archive.archive(name, TREE_FILE_BYTES, left_out=None))
         with tarfile.open(fileobj=io.BytesIO(made), mode="r:") as opened:
             found = {one.name: content(opened, one.name) for one in opened if one.isreg()}
         assert found == expected
         assert len(made) % 512 == 0
 
 
-def test_large_files_with_holes_take_little_room(workspace: LiveWorkspace) -> None:
-    """Larger than any disk, in an archive of what is written in them; sizes and contents are as inside."""
+def test_large_files_come_without_their_content(workspace: LiveWorkspace) -> None:
+    """They may be larger than any disk; what has holes and is not as large has its content."""
     python(
         workspace,
         "import os\nwith open('huge', 'wb') as file:\n    file.truncate(100 << 40)\n"
         "    for place in (0, 9 << 30, 50 << 40): os.pwrite(file.fileno(), b'data' * 10000, place)\n"
-        "with open('hole', 'wb') as file: file.truncate(5 << 30)\n"
-        "with open('end', 'wb') as file: os.pwrite(file.fileno(), b'end', 9 << 30)\n",
+        "with open('full', 'wb') as file: file.write(b'x' * ((16 << 20) + 1))\n"
+        "with open('holes', 'wb') as file: os.pwrite(file.fileno(), b'end', (16 << 20) - 3)\n",
     )
     file = io.BytesIO()
     workspace.tree("/testbed", file)
@@ -79,20 +87,14 @@ def test_large_files_with_holes_take_little_room(workspace: LiveWorkspace) -> No
     file.seek(0)
     with tarfile.open(fileobj=file, mode="r:") as opened:
         sizes = {member.name: member.size for member in opened}
-        assert sizes == {"huge": 100 << 40, "hole": 5 << 30, "end": (9 << 30) + 3}
-        huge = opened.extractfile("huge")
-        assert huge is not None
-        for place in (0, 9 << 30, 50 << 40):
-            huge.seek(place)
-            assert huge.read(40_100) == b"data" * 10000 + bytes(100)
-        end = opened.extractfile("end")
-        assert end is not None
-        end.seek((9 << 30) - 2)
-        assert end.read() == b"\0\0end"
+        assert sizes == {"huge": 100 << 40, "full": TREE_FILE_BYTES + 1, "holes": TREE_FILE_BYTES}
+        holes = opened.extractfile("holes")
+        assert holes is not None
+        assert holes.read() == bytes(TREE_FILE_BYTES - 3) + b"end"
 
 
 def test_a_file_of_many_names_is_in_an_archive_once(workspace: LiveWorkspace) -> None:
-    """The other names are links to it; small files are repeated."""
+    """The other names are links to it; small files with few names are repeated."""
     workspace.put("/testbed/large", os.urandom(MIB))
     workspace.put("/testbed/small", b"small")
     shell(workspace, "mkdir sub; for i in 1 2 3 4 5 6 7 8 9; do ln large sub/large$i; ln small small$i; done")
@@ -231,7 +233,8 @@ def test_commands_run_while_a_tree_is_written(workspace: LiveWorkspace) -> None:
                 seen.append(workspace.get("/tmp/y") or b"")
             return super().write(data)  # type: ignore[arg-type]
 
-    workspace.put("/testbed/x", bytes(20 * MIB))
+    for name in ("x", "y"):
+        workspace.put(f"/testbed/{name}", bytes(12 * MIB))
     with Slow() as file:
         workspace.tree("/testbed", file)
         assert file.tell() > 20 * MIB

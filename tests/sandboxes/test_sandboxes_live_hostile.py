@@ -27,7 +27,7 @@ def workspace(workspace: LiveWorkspace) -> Iterator[LiveWorkspace]:
 
 def contents(workspace: LiveWorkspace) -> dict[str, bytes]:
     """Files of a folder by name."""
-    return tree(workspace, "/work")[1]
+    return tree(workspace, "/made")[1]
 
 
 FORKS = "while True:\n    try:\n        {}\n    except OSError: pass"
@@ -194,7 +194,7 @@ except OSError as error: print(error.strerror)
 def test_a_removed_system_is_the_workspace_s_own(workspace: LiveWorkspace) -> None:
     """Commands end with status 127 then; files go in and out, and what is put can be run."""
     program = (
-        "import os, shutil\nfor name in os.listdir('/'):\n    if name not in ('work', 'proc', 'dev', 'sys'):\n"
+        "import os, shutil\nfor name in os.listdir('/'):\n    if name not in ('made', 'proc', 'dev', 'sys'):\n"
         "        try: os.unlink('/' + name)\n        except OSError: shutil.rmtree('/' + name, ignore_errors=True)\n"
         "shutil.rmtree('/dev', ignore_errors=True); shutil.rmtree('/proc', ignore_errors=True)\n"
     )
@@ -220,7 +220,7 @@ def test_memory_that_stays_taken_is_no_fault_of_the_machine(sandbox: LiveSandbox
         for _ in range(3):
             assert python(workspace, "taken = bytearray(30 << 20)").exit_status == -9
         assert contents(workspace) == {"file": b"work"}
-        assert workspace.written() == ("/testbed/x", "/work")
+        assert workspace.written() == ("/made", "/testbed/x")
 
 
 def test_links_lead_nowhere_else(workspace: LiveWorkspace) -> None:

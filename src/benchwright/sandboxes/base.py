@@ -139,6 +139,10 @@ class Sandbox(Protocol):
         """
 
 
+TREE_FILE_BYTES = 16 * 1024**2
+"""Of larger files nobody wants the content, and a workspace may hold more of them than the host has room for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveResult:
     """What one command in a live workspace did."""
@@ -212,7 +216,8 @@ class LiveWorkspace(contextlib.AbstractContextManager["LiveWorkspace"], Protocol
 
         Made by the sandbox itself and not by programs of the image, so that nothing a command has done to those
         matters.  Left out: ``.git`` at the top, and what is neither a regular file, a folder nor a symbolic link.
-        A folder that is not there gives an empty archive.  Raises `SandboxFault`.
+        A file of more than `TREE_FILE_BYTES` comes without its content, as one hole of its size.  A folder that is not
+        there gives an empty archive.  Raises `SandboxFault`.
         """
 
     def written(self) -> tuple[str, ...] | None:

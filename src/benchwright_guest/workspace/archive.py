@@ -15,17 +15,18 @@ _BLOCK = 512
 _CHUNK = 1 << 20
 _OCTAL_SIZE = 1 << 33  # sizes from here on are written in base 256
 _HOLE_BYTES = 1 << 16  # smaller holes are written out
-_LINKED_BYTES = 4096  # other names of a file are links to the first one if it is larger
+_LINKED_BYTES, _LINKED_NAMES = 4096, 16  # with more of either, other names of a file are links to the first one
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO)
 _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.EWOULDBLOCK)
 _END = bytes(2 * _BLOCK)
 
 
-def archive(path, left_out=b".git"):
+def archive(path, most, left_out=b".git"):
     """The archive of a folder in pieces; an empty one when there is no such folder.
 
     Args:
         path: The folder.
+        most: Bytes of a file from which on it comes without its content, as a hole.
         left_out: What is left out at the top.
     """
     try:
@@ -42,13 +43,13 @@ def archive(path, left_out=b".git"):
                 if entry.path == left_out:
                     entry.enter = False
                 else:
-                    yield from _member(entry, links)
+                    yield from _member(entry, links, most)
         yield _END
     finally:
         os.close(top)
 
 
-def _member(entry, links):
+def _member(entry, links, most):
     mode = entry.status.st_mode
     if stat.S_ISDIR(mode):
         yield _header(entry.path + b"/", entry.status, b"5")
@@ -61,12 +62,12 @@ def _member(entry, links):
         else:
             yield _header(entry.path, entry.status, b"2", target=target)
     elif stat.S_ISREG(mode):
-        yield from _file(entry, links)
+        yield from _file(entry, links, most)
     else:
         yield b""
 
 
-def _file(entry, links):
+def _file(entry, links, most):
     try:
         source = os.open(entry.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=entry.folder)
     except OSError as error:
@@ -81,7 +82,7 @@ def _file(entry, links):
         if first is not None:
             yield _header(entry.path, status, b"1", target=first)
             return
-        segments = _segments(source, status)
+        segments = _segments(source, status) if status.st_size <= most else array.array("Q", (status.st_size, 0))
         if segments is None:
             yield _header(entry.path, status, b"0", size=status.st_size)
             yield from _content(source, 0, status.st_size)
@@ -94,7 +95,7 @@ def _file(entry, links):
 
 def _first_name(path, status, links):
     """The name under which a file is in the archive already; what is not is remembered if it has other names."""
-    if status.st_nlink < 2 or status.st_size <= _LINKED_BYTES:
+    if status.st_nlink < 2 or (status.st_size <= _LINKED_BYTES and status.st_nlink <= _LINKED_NAMES):
         return None
     key = status.st_dev, status.st_ino
     if key in links:

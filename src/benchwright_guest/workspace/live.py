@@ -152,7 +152,7 @@ class Server:
         elif request["op"] == "kill":
             self._end(self._commands.get(request["id"]))
         elif request["op"] == "tree":
-            self._begin(request, archive.archive(request["path"]), descriptors[0])
+            self._begin(request, archive.archive(request["path"], request["most"]), descriptors[0])
         elif request["op"] == "written":
             self._begin(request, self._written.paths(), descriptors[0])
         else:

@@ -28,10 +28,11 @@ from benchwright.environments.repositories.base_tree import (
 from benchwright.environments.repositories.files import told_plainly
 from benchwright.environments.repositories.git import GitError, environment
 from benchwright.environments.repositories.objects import ObjectFolder
+from benchwright.sandboxes.base import TREE_FILE_BYTES
 
 MIB = 1024**2
 
-MOST_FILE_BYTES = 16 * MIB
+MOST_FILE_BYTES = TREE_FILE_BYTES
 """Of one file that is new or changed."""
 
 MOST_PATCH_BYTES = 60 * MIB
@@ -128,7 +129,9 @@ def _changes(base: BaseTree, end: ArchivedTree, tree: BinaryIO, left: _LeftOut) 
 
 
 def _same(old: BaseFile, new: ArchivedFile, tree: BinaryIO) -> bool:
-    return old.mode == new.stamp.mode and old.size == new.stamp.size and old.blob == new.blob(tree)
+    if old.mode != new.stamp.mode or old.size != new.stamp.size:
+        return False
+    return old.size > MOST_FILE_BYTES or old.blob == new.blob(tree)  # larger ones come without their content
 
 
 def _may_be_sent(change: _Change, end: ArchivedTree, left: _LeftOut) -> bool:

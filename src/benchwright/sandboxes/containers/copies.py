@@ -1,6 +1,7 @@
 """Files of one container, handed in and out by its engine; the image's shell only clears and removes."""
 
 import contextlib
+import io
 import posixpath
 import subprocess
 import tarfile
@@ -8,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 from benchwright.core.errors import SandboxFault
+from benchwright.sandboxes.base import TREE_FILE_BYTES
 from benchwright.sandboxes.containers.engine import Engine
 from benchwright.sandboxes.containers.files import CLEAR, REMOVE, absolute, archive_of, first_file
 
@@ -140,5 +142,17 @@ def _add(name: str, archive: tarfile.TarFile, member: tarfile.TarInfo, written: 
     copy = tarfile.TarInfo(name)
     copy.type, copy.linkname, copy.mode, copy.mtime = member.type, member.linkname, member.mode, member.mtime
     copy.uid, copy.gid = member.uid, member.gid
+    if member.isreg() and member.size > TREE_FILE_BYTES:
+        written.addfile(*_hole(copy, member.size))
+        return
     copy.size = member.size if member.isreg() else 0
     written.addfile(copy, archive.extractfile(member) if member.isreg() else None)
+
+
+def _hole(copy: tarfile.TarInfo, size: int) -> tuple[tarfile.TarInfo, BinaryIO]:
+    """A file without its content, in the form of GNU's pax format 1.0: a map that knows of no data."""
+    table = f"1\n{size}\n0\n".encode().ljust(tarfile.BLOCKSIZE, b"\0")
+    names = {"major": "1", "minor": "0", "name": copy.name, "realsize": str(size)}
+    copy.pax_headers = {f"GNU.sparse.{name}": value for name, value in names.items()}
+    copy.size = len(table)
+    return copy, io.BytesIO(table)

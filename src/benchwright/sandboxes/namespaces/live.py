@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from benchwright.core.errors import SandboxFault, UsageError
-from benchwright.sandboxes.base import Image, LiveResult, RunLimits, WorkspaceLimits
+from benchwright.sandboxes.base import TREE_FILE_BYTES, Image, LiveResult, RunLimits, WorkspaceLimits
 from benchwright.sandboxes.groups import WorkspaceGroup
 from benchwright.sandboxes.namespaces.conversation import Conversation, Exchange
 from benchwright.sandboxes.namespaces.guest import Guest, memory_file, output_pipe
@@ -174,7 +174,9 @@ class NamespaceLiveWorkspace:
             reading, writing = output_pipe()
         try:
             try:
-                exchange = self._conversation.begin({"op": "tree", "path": checked_path(path)}, [writing])
+                exchange = self._conversation.begin(
+                    {"op": "tree", "path": checked_path(path), "most": TREE_FILE_BYTES}, [writing]
+                )
             finally:
                 os.close(writing)
             _copy(reading, into)
