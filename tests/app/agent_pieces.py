@@ -11,7 +11,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "bridge"))
 
-import run_pieces  # noqa: F401 - keeps Inspect's unclosed streams from being taken for ours
+import inspect_streams  # noqa: F401 - imported for what it does
 from sandboxing_pieces import ScriptedWorkspace, ended
 
 from benchwright.app.agents import harness as harnesses

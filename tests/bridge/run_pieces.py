@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import inspect_streams  # noqa: F401 - imported for what it does
 import pytest
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from app_pieces import PROBLEMS, ScriptedFactory
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ModelAPI
@@ -25,11 +25,6 @@ from benchwright.core.runs import ResultRow
 from benchwright.store.replies import NAME, CallRecord, ReplyJournal
 
 MODEL = "openai-api/fake/m"
-
-# Inspect leaves a stream of every sample to the garbage collector, which warns of it whenever it comes by: as like as
-# not in another test, where a warning is an error.
-MemoryObjectReceiveStream.__del__ = lambda self: None  # type: ignore[method-assign]
-MemoryObjectSendStream.__del__ = lambda self: None  # type: ignore[method-assign]
 
 
 def problem_of(body: dict[str, Any]) -> FunctionProblem:

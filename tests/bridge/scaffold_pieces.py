@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from anyio.streams.memory import MemoryObjectReceiveStream
+import inspect_streams  # noqa: F401 - imported for what it does
 from inspect_ai import Task
 from inspect_ai import eval as run_tasks
 from inspect_ai.agent import AgentState
@@ -40,10 +40,6 @@ from benchwright.bridge.scaffolds.base import Scaffold, ScaffoldSettings
 from benchwright.core.agents import AgentLimits
 from benchwright.core.budget import Budget, Ledger, Price, TokenUsage
 from benchwright.store.agent_journal import AgentCall
-
-# Inspect leaves a stream of every sample to the garbage collector, which warns of it whenever it comes by: as like as
-# not in another test, where a warning is an error.
-MemoryObjectReceiveStream.__del__ = lambda self: None  # type: ignore[method-assign]
 
 KEY = SampleKey("p", 0)
 USAGE = TokenUsage(input_tokens=100, output_tokens=10)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import inspect_streams  # noqa: F401 - imported for what it does
 import pytest
-from anyio.streams.memory import MemoryObjectReceiveStream
 from inspect_ai import Task
 from inspect_ai import eval as run_tasks
 from inspect_ai.agent import Agent, AgentState, agent, sandbox_agent_bridge
@@ -22,9 +22,6 @@ from benchwright.bridge.sandboxing import opened
 
 pytestmark = pytest.mark.namespaces
 
-# Inspect leaves a stream of every sample to the garbage collector, which warns of it whenever it comes by: as like as
-# not in another test, where a warning is an error.
-MemoryObjectReceiveStream.__del__ = lambda self: None  # type: ignore[method-assign]
 
 ASK = """
 import json, socket, time, urllib.request

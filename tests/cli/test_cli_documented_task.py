@@ -16,7 +16,7 @@ from running_bw import Done, Run
 
 sys.path.append(str(Path(__file__).parents[1] / "bridge"))
 
-import run_pieces  # noqa: F401 - keeps Inspect's unclosed streams from being taken for ours
+import inspect_streams  # noqa: F401 - imported for what it does
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessageTool, ChatMessageUser
 

@@ -18,7 +18,7 @@ from running_bw import PROGRAM, Done, Run
 
 sys.path.append(str(Path(__file__).parents[1] / "bridge"))
 
-import run_pieces  # noqa: F401 - keeps Inspect's unclosed streams from being taken for ours
+import inspect_streams  # noqa: F401 - imported for what it does
 from scripted_server import Answer, scripted_server
 
 from benchwright.core.agents import AgentAttempt
