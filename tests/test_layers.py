@@ -14,12 +14,15 @@ SOURCE = ROOT / "src"
 
 # Third-party libraries by package; everything else imports the standard library and this project only.
 LIBRARIES = {
-    "benchwright.stats": {"numpy", "scipy"},
+    "benchwright.stats": {"numpy", "scipy", "evalica"},
+    "benchwright.store": {"pyarrow", "duckdb", "fsspec"},
+    "benchwright.leaderboard": {"numpy", "jinja2", "vl_convert", "pyarrow"},
     "benchwright.benchmarks": {"huggingface_hub", "pyarrow"},
     "benchwright.environments": {"uv", "zstandard"},
     # Inspect runs its tasks under anyio and wants settings of sandboxes as pydantic models; it depends on both.
     "benchwright.bridge": {"inspect_ai", "inspect_swe", "anyio", "pydantic"},
-    "benchwright.app": {"numpy"},  # a random generator is made here and handed to stats
+    # A random generator is made here and handed to stats; results are handed out as what users calculate with.
+    "benchwright.app": {"numpy", "pandas", "polars", "pyarrow"},
     "benchwright.cli": {"click", "rich"},
 }
 # Programs of the built-in tasks are data: they run in the starter environment, never in the host.
