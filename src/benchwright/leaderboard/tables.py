@@ -13,7 +13,7 @@ class Flag:
     """Something that a reader of a row must know."""
 
     name: str
-    """Short and stable, such as ``import``, ``faults``, ``integrity``, ``contamination``, ``base_model_on_instruct``."""
+    """Short and stable, such as ``import``, ``faults``, ``integrity``, ``base_model_on_instruct``."""
     text: str
     """One plain sentence."""
 

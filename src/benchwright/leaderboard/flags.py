@@ -1,0 +1,93 @@
+"""What a reader of a row must know: flags, each with a sentence."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchwright.core.benchmark_facts import BenchmarkFacts
+from benchwright.core.results import ModelFacts, Origin, ProblemFacts, StoredRun
+from benchwright.leaderboard.policy import NEVER_RANKED
+from benchwright.leaderboard.tables import Flag
+from benchwright.leaderboard.windows import window
+
+IMPORT, FAULTS, MISSING, INTEGRITY = "import", "faults", "missing", "integrity"
+CONTAMINATION, CONTAMINATION_POSSIBLE, CUTOFF_UNKNOWN = "contamination", "contamination_possible", "cutoff_unknown"
+
+
+def flags_of(
+    runs: Sequence[StoredRun],
+    *,
+    problems: Sequence[str],
+    facts: Mapping[str, ProblemFacts],
+    benchmark: BenchmarkFacts,
+    faults: int,
+    missing: int,
+) -> tuple[Flag, ...]:
+    """All flags of a row.
+
+    Args:
+        runs: The runs behind it.
+        problems: Ids of the problems of its table.
+        facts: What is known of them, by id; problems that are not in it have the benchmark's date.
+        benchmark: What is known of the benchmark.
+        faults: Samples left out of the score.
+        missing: Problems without an answer.
+    """
+    found = list(_of_runs(runs))
+    if faults:
+        found.append(Flag(name=FAULTS, text=f"{faults} samples are faults of the grading and are left out."))
+    if missing:
+        found.append(Flag(name=MISSING, text=f"{missing} problems have no answer and count as not solved."))
+    public = [(facts[one].created if one in facts else "") or benchmark.public for one in problems]
+    return (*found, *_contamination(runs[-1].facts, public))
+
+
+def _of_runs(runs: Sequence[StoredRun]) -> Iterator[Flag]:
+    last = runs[-1]
+    if last.origin is Origin.IMPORTED:
+        title = last.source.title if last.source else "an unknown source"
+        yield Flag(name=IMPORT, text=f"Imported from {title}; not graded by benchwright.")
+    for name in dict.fromkeys(name for run in runs for name in run.flags):
+        yield Flag(name=name, text=f"{NEVER_RANKED.get(name, name).capitalize()}.")
+    yield from _integrity([run.manifest for run in runs])
+
+
+def _integrity(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Flag]:
+    """Findings in agents' runs, as their manifests report them."""
+    reports = [manifest["agents"]["integrity"] for manifest in manifests if manifest.get("agents")]
+    attempts, passes = (sum(report["grave"][name] for report in reports) for name in ("attempts", "passes"))
+    if not attempts:
+        return
+    without = sum(report["grave"]["value"] for report in reports) / len(reports)
+    yield Flag(
+        name=INTEGRITY,
+        text=f"{attempts} samples have grave integrity findings, {passes} of them pass; without these passes the score "
+        f"is {100 * without:.1f} %.",
+    )
+
+
+def _contamination(facts: ModelFacts, public: Sequence[str]) -> Iterator[Flag]:
+    found = window(facts, public)
+    if found is None:
+        if any(public):
+            yield Flag(
+                name=CUTOFF_UNKNOWN,
+                text="It is not known up to when the model's training data reaches; it may have seen any problem.",
+            )
+    elif not found.clean and found.sure:
+        yield Flag(
+            name=CONTAMINATION,
+            text=f"{found.before} of {found.n} problems were public before the model's cut-off, {found.until}.",
+        )
+    elif not found.clean:
+        yield Flag(
+            name=CONTAMINATION_POSSIBLE,
+            text=f"{found.before} of {found.n} problems were public before the model was released, {found.until}; its "
+            f"cut-off is not known.",
+        )
+
+
+def shared_flags(rows: Sequence[tuple[Flag, ...]]) -> tuple[Flag, ...]:
+    """Flags that every row has in the same words: said once below a table instead of in each row."""
+    if not rows:
+        return ()
+    return tuple(flag for flag in rows[0] if all(flag in flags for flags in rows))
