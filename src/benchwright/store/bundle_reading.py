@@ -1,0 +1,263 @@
+"""Read a result bundle that anybody may have made: trust no name, no size and no digest before it was checked."""
+
+import hashlib
+import stat
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import NoReturn
+
+from benchwright.core.errors import MachineError, UsageError
+from benchwright.store.bundle import (
+    BUNDLE,
+    LARGEST_COUNT,
+    LARGEST_LIST,
+    LARGEST_TOTAL,
+    SIGNATURES,
+    SUFFIX,
+    BundleHead,
+    Listed,
+)
+
+_BLOCK = 1024 * 1024
+_LARGEST_SIGNATURE = 64 * 1024
+_LONGEST_NAME, _LONGEST_PART = 1000, 200
+"""Bytes of a path, and of each of its parts: what every file system takes."""
+_ENCRYPTED = 0x1
+# Lengths of a zip archive's fixed parts (PKWARE's application note, 4.3.7, 4.3.12, 4.3.16).
+_LOCAL_HEADER, _CENTRAL_HEADER, _END_RECORD = 30, 46, 22
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)
+"""What zipfile raises for archives that are not as they should be; ``RuntimeError`` for encrypted members."""
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a path is meant as a bundle: a file whose name ends as bundles' names do."""
+    return path.name.endswith(SUFFIX) and not path.is_dir()
+
+
+class Bundle:
+    """An opened bundle; use as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a bundle and read its list; nothing else is looked at.
+
+        Raises `UsageError` for what is no bundle, or one that this version does not read.
+        """
+        self.path = path
+        try:
+            self.size = path.stat().st_size
+            self._archive = zipfile.ZipFile(path)
+        except FileNotFoundError:
+            raise UsageError(f"There is no file {path}.") from None
+        except (zipfile.BadZipFile, EOFError, UnicodeDecodeError, NotImplementedError) as error:
+            raise UsageError(
+                f"{path} is no result bundle, or not the whole of one: it is no zip archive ({error})."
+            ) from error
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read ({error.strerror}); expected a result bundle.") from error
+        try:
+            self.head_bytes = self._head_bytes()
+            self.head = self._head()
+        except BaseException:
+            self._archive.close()
+            raise
+
+    def __enter__(self) -> "Bundle":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._archive.close()
+
+    @property
+    def signature(self) -> tuple[str, bytes] | None:
+        """Name and bytes of the signature; None when there is none.  Raises `UsageError` for more than one."""
+        names = [name for name in SIGNATURES if name in self._archive.NameToInfo]
+        if len(names) > 1:
+            self._refuse("it has two signatures; expected one at most")
+        if not names:
+            return None
+        return names[0], self._small(names[0], _LARGEST_SIGNATURE)
+
+    def flaws(self) -> list[str]:
+        """What is wrong with the archive, one plain sentence each: names, what is not listed, sizes, digests.
+
+        Empty means: the bundle holds exactly what its list says, unchanged since that was written.  When names or
+        sizes are wrong already, nothing is unpacked.
+        """
+        found = [*self._flaws_of_list(), *self._flaws_of_members(), *self._flaws_between()]
+        return found or [flaw for file in self.head.files if (flaw := self._flaw_of_content(file))]
+
+    def extract(self, folder: Path) -> None:
+        """Write the listed files into a folder, checking them; raises `UsageError` at the first flaw."""
+        flaws = [*self._flaws_of_list(), *self._flaws_of_members(), *self._flaws_between()]
+        if flaws:
+            self._refuse(flaws[0].rstrip("."))
+        for file in self.head.files:
+            target = folder / file.name
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("xb") as content:
+                    hasher = hashlib.sha256()
+                    for block in self._blocks(file.name, file.bytes):
+                        hasher.update(block)
+                        content.write(block)
+            except _BROKEN as error:
+                self._refuse(f"{file.name} in it cannot be unpacked ({error})")
+            except OSError as error:
+                raise MachineError(f"{target} could not be written ({error.strerror}); is there room?") from error
+            if hasher.hexdigest() != file.sha256:
+                self._refuse(f"{file.name} in it is not what is listed: its digest differs")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise UsageError(f"{self.path} cannot be used: {what}; `bw verify {self.path}` says all.")
+
+    def _head_bytes(self) -> bytes:
+        if BUNDLE not in self._archive.NameToInfo:
+            raise UsageError(f"{self.path} is no result bundle: there is no {BUNDLE} in it.")
+        return self._small(BUNDLE, LARGEST_LIST)
+
+    def _head(self) -> BundleHead:
+        try:
+            return BundleHead.from_bytes(self.head_bytes)
+        except UsageError as error:
+            raise UsageError(f"{self.path} cannot be used as a result bundle. {error}") from error
+
+    def _small(self, name: str, largest: int) -> bytes:
+        info = self._archive.NameToInfo[name]
+        if info.flag_bits & _ENCRYPTED:
+            raise UsageError(f"{self.path} is encrypted; bundles are not, so decrypt it first.")
+        if info.file_size > largest:
+            raise UsageError(f"{self.path} is no result bundle: its {name} has {info.file_size:,} bytes.")
+        try:
+            return b"".join(self._blocks(name, largest))
+        except _BROKEN as error:
+            raise UsageError(f"{self.path} is damaged: its {name} cannot be read ({error}).") from error
+
+    def _flaws_of_list(self) -> Iterator[str]:
+        files = self.head.files
+        for name, count in Counter(file.name for file in files).items():
+            if count > 1:
+                yield f"{_shown(name)} is listed {count} times."
+        for file in files:
+            if why := _bad_name(file.name):
+                yield f"The name {_shown(file.name)} {why}."
+            elif file.name in (BUNDLE, *SIGNATURES):
+                yield f"{file.name} is listed, which is the list or its signature."
+        names = {file.name for file in files}
+        for folder in sorted({str(parent) for name in names for parent in PurePosixPath(name).parents} & names):
+            yield f"{_shown(folder)} is listed as a file and as a folder."
+        total = sum(file.bytes for file in files)
+        if total > LARGEST_TOTAL:
+            yield f"The files have {total / 1024**3:.1f} GiB unpacked; at most {LARGEST_TOTAL / 1024**3:.1f} are read."
+        if len(files) > LARGEST_COUNT:
+            yield f"{len(files)} files are listed; at most {LARGEST_COUNT} are read."
+
+    def _flaws_of_members(self) -> Iterator[str]:
+        sizes = {file.name: file.bytes for file in self.head.files}
+        members = self._archive.infolist()
+        counts = Counter(info.filename for info in members)
+        for name, count in counts.items():
+            if count > 1:
+                yield f"{_shown(name)} is in the archive {count} times."
+            if name not in sizes and name not in (BUNDLE, *SIGNATURES):
+                yield f"{_shown(name)} is in the archive and not in the list."
+        for name in sizes:
+            if name not in counts:
+                yield f"{_shown(name)} is listed and not in the archive."
+        for info in members:
+            if why := _bad_member(info):
+                yield f"{_shown(info.filename)} {why}."
+            elif info.filename in sizes and info.file_size != sizes[info.filename]:
+                yield (f"{_shown(info.filename)} has {info.file_size:,} bytes; {sizes[info.filename]:,} are listed.")
+
+    def _flaws_between(self) -> Iterator[str]:
+        """Bytes that belong to no file, where programs that read the archive otherwise may see another one."""
+        members = sorted(self._archive.infolist(), key=lambda info: info.header_offset)
+        expected = 0
+        for info in members:
+            if info.header_offset != expected:
+                break
+            # Names in local headers are compared when a member is opened; extra fields are refused.
+            expected += _LOCAL_HEADER + len(_encoded(info)) + info.compress_size
+        else:
+            expected += sum(_CENTRAL_HEADER + len(_encoded(info)) for info in members) + _END_RECORD
+            if expected == self.size and not self._archive.comment:
+                return
+        yield "The archive holds bytes that belong to no file of it."
+
+    def _flaw_of_content(self, file: Listed) -> str:
+        hasher, size = hashlib.sha256(), 0
+        try:
+            for block in self._blocks(file.name, file.bytes):
+                hasher.update(block)
+                size += len(block)
+        except _BROKEN as error:
+            return f"{_shown(file.name)} cannot be unpacked ({error})."
+        if size != file.bytes or hasher.hexdigest() != file.sha256:
+            return f"{_shown(file.name)} is not what is listed: its digest differs."
+        return ""
+
+    def _blocks(self, name: str, most: int) -> Iterator[bytes]:
+        """The content of a member; raises ``BadZipFile`` when there is more of it than ``most`` bytes."""
+        left = most
+        with self._archive.open(name) as member:
+            while block := member.read(_BLOCK):
+                left -= len(block)
+                if left < 0:
+                    raise zipfile.BadZipFile(f"more than {most:,} bytes come out of it")
+                yield block
+
+
+def _encoded(info: zipfile.ZipInfo) -> bytes:
+    try:
+        return info.orig_filename.encode("ascii")
+    except UnicodeEncodeError:
+        return info.orig_filename.encode("utf-8", "surrogatepass")
+
+
+def _bad_member(info: zipfile.ZipInfo) -> str:
+    mode = info.external_attr >> 16
+    if info.is_dir():
+        return "is a folder; a bundle holds files only"
+    if mode and not stat.S_ISREG(mode):
+        return "is a link or a device; a bundle holds files only"
+    if info.flag_bits & _ENCRYPTED:
+        return "is encrypted; bundles are not"
+    if info.compress_type not in _METHODS:
+        return f"is compressed by method {info.compress_type}; bundles are by deflate"
+    if info.extra or info.comment:
+        return "has extra fields in the archive; bundles have none"
+    if why := _bad_name(info.orig_filename):
+        return why
+    return ""
+
+
+def _bad_name(name: str) -> str:
+    """Why a name cannot be a file's in a bundle; empty when it can."""
+    if not name or len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
+        return "is empty or too long"
+    if "\\" in name or any(not character.isprintable() for character in name):
+        return "has a backslash, or characters that cannot be shown"
+    if name.startswith("/") or name[1:2] == ":":
+        return "leads out of the bundle: it is absolute"
+    parts = name.split("/")
+    if ".." in parts:
+        return "leads out of the bundle"
+    if "" in parts or "." in parts or PurePosixPath(name).as_posix() != name:
+        return "is not in its plain form"
+    if any(len(part.encode()) > _LONGEST_PART for part in parts):
+        return "is too long"
+    if any(part.startswith(".") for part in parts):
+        return "begins with a dot; such files are not looked at by most people"
+    return ""
+
+
+def _shown(name: str) -> str:
+    text = "".join(character if character.isprintable() else "?" for character in name)
+    return text if len(text) <= 80 else text[:79] + "…"
