@@ -43,6 +43,8 @@ class Reason(enum.StrEnum):
     """A test that the patch was to turn green did not pass (FAIL_TO_PASS)."""
     REGRESSION = "regression"
     """All of those passed, but a test that passed before does not any more (PASS_TO_PASS)."""
+    NOT_STATED = "not_stated"
+    """An import whose source says that the attempt did not pass, and no more."""
     # NO_ANSWER
     EMPTY = "empty"
     MISSING = "missing"

@@ -11,9 +11,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchwright.benchmarks.documents import decoded, unpacked
 from benchwright.benchmarks.jsonl import type_name
 from benchwright.benchmarks.repositories import RepositorySet, digest_of_repository_problems, has_tests
-from benchwright.benchmarks.swebench.files import decoded, unpacked
 from benchwright.benchmarks.swebench.rows import with_digest
 from benchwright.benchmarks.writing import write_text
 from benchwright.core.digest import digest_of

@@ -1,18 +1,16 @@
 """Files: rows in any of the usual forms (JSON Lines, one JSON document, Parquet; gzip where it is text)."""
 
-import gzip
 import json
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchwright.benchmarks.documents import parse_document, unpacked
 from benchwright.benchmarks.jsonl import MAX_LINE_BYTES, Hasher, read_json_lines, type_name
-from benchwright.benchmarks.reading import hash_file, open_file
+from benchwright.benchmarks.reading import hash_file
 from benchwright.benchmarks.tables import is_parquet, read_parquet_rows
 from benchwright.core.errors import UsageError
 
-_GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 #: Largest JSON document, unpacked: the limit of one line of JSON Lines, for it is parsed whole like one.
@@ -49,59 +47,6 @@ def read_entries(path: Path, hasher: Hasher) -> Iterator[Entry]:
     else:
         hash_file(path, hasher)
         yield from _entries_of(document, path)
-
-
-def unpacked(path: Path, *, most: int) -> bytes:
-    """A file's bytes, unpacked where it is gzip; raises `UsageError` beyond ``most`` bytes."""
-    try:
-        with open_file(path) as raw:
-            packed = raw.read(2) == _GZIP_MAGIC
-            raw.seek(0)
-            data: bytes = (gzip.GzipFile(fileobj=raw) if packed else raw).read(most + 1)
-    except EOFError as error:
-        raise UsageError(f"{path} ends early: the gzip stream is cut off; fetch the file again.") from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise UsageError(f"{path} is damaged: gzip says {error}; fetch the file again.") from error
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if len(data) > most:
-        raise UsageError(f"{path} is longer than {most:,} bytes.")
-    return data
-
-
-class _RepeatedKey(ValueError):
-    """A JSON object has a key twice."""
-
-
-def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise _RepeatedKey(key)
-        found[key] = value
-    return found
-
-
-def parse_document(data: bytes, path: Path) -> Any:
-    """The one JSON value of a file's bytes, in which no object has a key twice; raises `UsageError` naming the line."""
-    try:
-        return json.loads(decoded(data.removeprefix(_BYTE_ORDER_MARK), path), object_pairs_hook=_unique)
-    except _RepeatedKey as error:
-        raise UsageError(f"{path}: the key {error.args[0]!r:.200} stands twice in one object; keep one.") from error
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{path}, line {error.lineno}: this is not JSON: {error.msg}.") from error
-    # ValueError: also integers beyond Python's conversion limit; RecursionError: nesting.
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not usable JSON: {error}.") from error
-
-
-def decoded(data: bytes, path: Path) -> str:
-    """The text of a file's bytes; raises `UsageError` naming the line for what is not UTF-8."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{path}, line {line}: byte {error.start} of the file is not UTF-8.") from error
 
 
 def _document(path: Path) -> Any:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchwright.benchmarks.documents import decoded, parse_document, unpacked
 from benchwright.benchmarks.jsonl import type_name
 from benchwright.benchmarks.repositories import RepositorySet, named_few
-from benchwright.benchmarks.swebench.files import decoded, parse_document, unpacked
 from benchwright.benchmarks.swebench.rows import difficulty_of
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError, UsageError
