@@ -23,7 +23,9 @@ class Rated:
     """A row's place among the others of its table."""
 
     rating: float
-    """On the Elo scale: 400 points are odds of ten to one."""
+    """Most likely strength on the Elo scale: 400 points are odds of ten to one."""
+    median: float
+    """Median over the bootstrap's rounds, which is what BigCodeBench's own leaderboard shows."""
     low: float
     high: float
     rank: int
@@ -32,6 +34,8 @@ class Rated:
     """Best rank that its interval allows."""
     rank_high: int
     """Worst rank that its interval allows."""
+    held: bool = False
+    """Whether the data alone gives no finite rating, as for a model that solves nothing or everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +138,10 @@ def row_to_plain(row: LeaderboardRow) -> dict[str, Any]:
         "label": row.label,
         "scaffold": row.scaffold,
         "rating": rated and rated.rating,
+        "median": rated and rated.median,
         "low": rated and rated.low,
         "high": rated and rated.high,
+        "held": rated and rated.held,
         "metric": estimate.metric if estimate else None,
         "pass@1": estimate.value if estimate else None,
         "pass@1_low": estimate.low if estimate else None,

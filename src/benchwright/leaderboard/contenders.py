@@ -1,0 +1,101 @@
+"""Who stands in a row: one run, or several runs of one model that were asked the same way, pooled."""
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchwright.core.digest import digest_of
+from benchwright.core.results import Origin, ScoredRun, StoredRun, Tally
+
+_ASKED = (
+    "model",
+    "model_args",
+    "mode",
+    "prefill",
+    "template_digest",
+    "generation",
+    "temperature",
+    "reply_tokens",
+    "tools",
+    "scaffold",
+    "scaffold_options",
+    "environment",
+)
+"""What a manifest says of how a model was asked.  A grading of a file of answers says none of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """What one row of a table is made of."""
+
+    label: str
+    """A name that no other contender has."""
+    runs: tuple[StoredRun, ...]
+    tallies: Mapping[str, Tally]
+    """By problem of the table, over all runs."""
+    scores: tuple[float, ...]
+    """Pass@1 of each run on the table's problems; of a run all of whose samples are faults there is none."""
+
+    @property
+    def last(self) -> StoredRun:
+        """The run that names the row."""
+        return self.runs[-1]
+
+    @property
+    def spread(self) -> float | None:
+        """Standard deviation between the runs' scores; None below two."""
+        return statistics.stdev(self.scores) if len(self.scores) > 1 else None
+
+
+def contenders(runs: Sequence[ScoredRun], problems: Sequence[str]) -> list[Contender]:
+    """One contender for each run, or for all runs of a model that are known to have been asked in the same way.
+
+    Only own runs with a manifest that says how the model was asked are pooled: sample by sample, as if one run had
+    asked more often.  Whatever else shares a name stays apart, told from the others by its entry.
+    """
+    pooled: dict[str, list[ScoredRun]] = {}
+    for scored in sorted(runs, key=lambda one: (one.run.recorded, one.run.entry)):
+        pooled.setdefault(_asked(scored.run) or scored.run.entry, []).append(scored)
+    names = Counter(together[0].run.model for together in pooled.values())
+    return [_contender(together, problems, names) for together in pooled.values()]
+
+
+def _contender(together: Sequence[ScoredRun], problems: Sequence[str], names: Mapping[str, int]) -> Contender:
+    runs = tuple(scored.run for scored in together)
+    label = runs[-1].model
+    if names[runs[-1].model] > 1:
+        label += f" [{runs[-1].entry[:8]}]"
+    if len(runs) > 1:
+        label += f" ({len(runs)} runs)"
+    means = [mean for scored in together if (mean := _mean(scored.tallies, problems)) is not None]
+    return Contender(
+        label=label,
+        runs=runs,
+        tallies={problem: _sum([scored.tallies[problem] for scored in together]) for problem in problems},
+        scores=tuple(means),
+    )
+
+
+def _sum(tallies: Sequence[Tally]) -> Tally:
+    if len(tallies) == 1:
+        return tallies[0]
+    return Tally(
+        scored=sum(one.scored for one in tallies),
+        passed=sum(one.passed for one in tallies),
+        faults=sum(one.faults for one in tallies),
+    )
+
+
+def _mean(tallies: Mapping[str, Tally], problems: Sequence[str]) -> float | None:
+    shares = [share for problem in problems if (share := tallies[problem].share) is not None]
+    return statistics.fmean(shares) if shares else None
+
+
+def _asked(run: StoredRun) -> str:
+    """A digest of how the model was asked; empty when that is not known or the run is not ours."""
+    known: dict[str, Any] = {name: run.manifest[name] for name in _ASKED if name in run.manifest}
+    if run.origin is not Origin.OWN or "template_digest" not in known:
+        return ""
+    return digest_of(known)
