@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import benchwright
+from benchwright.app.job_facts import JOBS, jobs_to_lines
 from benchwright.app.summary import Summary, summarise
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.base import Benchmark, OfficialResults, ProblemSet, SampleFile, SampleKey
@@ -135,6 +136,7 @@ def grade_into(
     given = {problem.id: given_names(problem) for problem in problems.values()}
     summary = summarise(rows, options.scores, here, given_names=given)
     folder.write_plans({problem.id: pipeline.plan(problem) for problem in problems.values()}, given)
+    folder.write_lines(JOBS, jobs_to_lines(problems.values(), pipeline))
     folder.write_rows(rows)
     # Neither a part of a run nor faults alone make a result that other tools may take for a whole one.
     if options.official_files and inputs.manifest.get("status") != "stopped" and summary.estimates:

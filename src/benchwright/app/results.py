@@ -117,7 +117,7 @@ def _regrade_patches(folder: ResultsFolder, workspace: Workspace) -> RegradeRepo
         before, after, without = regrade_patches(folder, manifest, store)
         if [row.verdict for row in before] != [row.verdict for row in after]:
             _replace_rows(folder, after, (f"*.{manifest['run_id']}.json", "logs"))
-            folder.write_manifest({**manifest, **summary_of_regraded(manifest, after, store)})
+            folder.write_manifest({**manifest, **summary_of_regraded(folder, manifest, after, store)})
     return RegradeReport(
         folder=folder.path,
         rows=len(before),

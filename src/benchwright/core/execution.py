@@ -93,6 +93,28 @@ def digest_of_plan(plan: TestPlan) -> str:
     return digest_of(dataclasses.asdict(plan))
 
 
+def digest_of_job(
+    submission: Submission,
+    *,
+    plan: str,
+    environment: str,
+    limits: Limits,
+    guest_version: str,
+    isolation: Isolation,
+) -> str:
+    """What `Job.digest` is, for readers who have the digest of the plan and not the plan."""
+    return digest_of(
+        {
+            "submission": dataclasses.asdict(submission),
+            "plan": plan,
+            "environment": environment,
+            "limits": dataclasses.asdict(limits),
+            "guest": guest_version,
+            "isolation": isolation.value,
+        }
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """One execution, named by its content."""
@@ -110,15 +132,13 @@ class Job:
     @functools.cached_property
     def digest(self) -> str:
         """SHA-256 over submission, plan, environment, limits, guest version and isolation level."""
-        return digest_of(
-            {
-                "submission": dataclasses.asdict(self.submission),
-                "plan": digest_of_plan(self.plan),
-                "environment": self.environment,
-                "limits": dataclasses.asdict(self.limits),
-                "guest": self.guest_version,
-                "isolation": self.isolation.value,
-            }
+        return digest_of_job(
+            self.submission,
+            plan=digest_of_plan(self.plan),
+            environment=self.environment,
+            limits=self.limits,
+            guest_version=self.guest_version,
+            isolation=self.isolation,
         )
 
 

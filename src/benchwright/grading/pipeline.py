@@ -11,7 +11,7 @@ from benchwright.benchmarks.base import Benchmark
 from benchwright.core.answers import Answer, CodeAnswer, NoAnswer
 from benchwright.core.attempts import Attempt
 from benchwright.core.controls import ControlRun, place_of
-from benchwright.core.execution import ExecutionRecord, Isolation, Job, Submission, TestPlan
+from benchwright.core.execution import ExecutionRecord, Isolation, Job, Limits, Submission, TestPlan
 from benchwright.core.problems import FunctionProblem
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Reason, Verdict
@@ -95,17 +95,23 @@ class Pipeline:
         modules = self._test_modules[problem.digest] | top_level_imports(submission.code)
         if submission.stub is not None:
             modules |= top_level_imports(submission.stub + "\n    pass\n")
-        limits = limits_for(control, official=self._official_limits, floor_seconds=self._floor_seconds)
         job = Job(
             submission=submission,
             plan=plan,
             environment=self._target.digest,
             tier=choose_tier(self._target, modules),
-            limits=official_limits() if self._measuring else limits,
+            limits=self.limits(problem),
             guest_version=guest_version(),
             isolation=self._isolation,
         )
         return ScheduledJob(job=job, expectation=_expectation(control))
+
+    def limits(self, problem: FunctionProblem) -> Limits:
+        """What an answer to the problem may use here."""
+        if self._measuring:
+            return official_limits()
+        control = self._controls.get(problem.digest)
+        return limits_for(control, official=self._official_limits, floor_seconds=self._floor_seconds)
 
     def finish(self, problem: FunctionProblem, prepared: Prepared, record: ExecutionRecord | None) -> ResultRow:
         """The row of a prepared attempt, from its record if it had a job."""

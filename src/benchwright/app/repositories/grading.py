@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import benchwright
+from benchwright.app.job_facts import TESTS, tests_to_lines
 from benchwright.app.repositories.exclusions import applied, reasons
 from benchwright.app.repositories.patches import GradedPatch, PatchGrading, PatchProgress
 from benchwright.app.repositories.results import REPOSITORIES
@@ -171,6 +172,9 @@ def _grade_into(
             uncontrolled=[problem.id for problem in inputs.problems.problems if not grading.controlled(problem)],
         )
         folder.write_rows(rows)
+        setups = inputs.selected.setups
+        environments = {problem: setup.environment for problem, setup in setups.items()}
+        folder.write_lines(TESTS, tests_to_lines(inputs.problems.problems, environments))
         if options.official_files:
             _write_official(folder.path, inputs, graded)
         wall = time.monotonic() - started

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchwright.app.job_facts import read_tests
 from benchwright.app.repositories.summary import summarise_patches
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, named_few
 from benchwright.core.errors import UsageError
@@ -74,7 +75,7 @@ def regrade_patches(
     Returns the rows before, the rows after, and how many rows had no record in this store; writes nothing.
     Raises `UsageError` when the data that was graded cannot be loaded or is not the same any more.
     """
-    problems = _problems(manifest)
+    problems = _problems(folder, manifest)
     before = list(folder.rows())
     after, without = [], 0
     for row in before:
@@ -101,8 +102,11 @@ def _judged(
     return dataclasses.replace(row, verdict=verdict)
 
 
-def _problems(manifest: dict[str, Any]) -> dict[str, RepositoryProblem]:
-    """The graded rows, from where they came; the judge needs their test lists."""
+def _problems(folder: ResultsFolder, manifest: dict[str, Any]) -> dict[str, RepositoryProblem]:
+    """The problems as far as the judge needs them: as the grading wrote them down, or else from the data it read."""
+    written = read_tests(folder.path, manifest["benchmark"])
+    if written:
+        return {problem_id: facts.problem for problem_id, facts in written.items()}
     benchmark = REPOSITORY_BENCHMARKS.get(manifest["benchmark"])
     path = Path(manifest["data_file"]) if manifest["data_file"] else None
     problems = benchmark.load(version=None if path else manifest["version"], path=path)
@@ -116,10 +120,12 @@ def _problems(manifest: dict[str, Any]) -> dict[str, RepositoryProblem]:
     return dict(problems.by_id)
 
 
-def summary_of_regraded(manifest: dict[str, Any], rows: Sequence[ResultRow], store: RecordStore) -> dict[str, Any]:
+def summary_of_regraded(
+    folder: ResultsFolder, manifest: dict[str, Any], rows: Sequence[ResultRow], store: RecordStore
+) -> dict[str, Any]:
     """The part of a manifest that follows from rows, made anew, with the same instances left out and mended."""
     excluded, mends = manifest["excluded"], manifest["mends"]
-    problems = _problems(manifest)
+    problems = _problems(folder, manifest)
     views = {name: [row for row in rows if row.problem_id in set(ids)] for name, ids in manifest["view_ids"].items()}
     if excluded or mends:
         views = {
