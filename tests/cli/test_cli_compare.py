@@ -134,7 +134,7 @@ def test_the_report_of_a_grading_has_two_lines_on_laziness() -> None:
     scores = (Score.EXTRACTED, Score.CALIBRATED)
     lazy, gap = laziness_lines(summarise(rows, scores, {}, given_names=given))
     assert lazy.startswith("Laziness 10.0 %  [1.8, 40.4]: 1 of 10 tasks fail as extracted for want of a name")
-    assert gap.startswith("Calibrated minus extracted +10.0 points  [+0.0, ")
+    assert gap.startswith("Calibrated minus extracted +10.0 points  [-19.6, ")
     assert gap.endswith("p = 1")
     assert laziness_lines(summarise(rows, scores, {})) == []
     _, nothing = laziness_lines(summarise(rows[:4], scores, {}, given_names=given))

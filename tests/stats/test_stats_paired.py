@@ -19,9 +19,11 @@ def test_mcnemar_is_twice_the_smaller_tail(only_a: int, only_b: int) -> None:
 
 
 def test_systems_that_never_differ_are_not_told_apart() -> None:
-    """Without a problem on which they differ, p is 1 and the difference is exactly 0."""
-    result = paired_difference([1, 0, 1], [1, 0, 1], rng=np.random.default_rng(0))
-    assert (result.difference, result.low, result.high, result.p_value) == (0.0, 0.0, 0.0, 1.0)
+    """Without a problem on which they differ, p is 1, the difference 0, and the interval as wide as n allows."""
+    few = paired_difference([1, 0, 1], [1, 0, 1], rng=np.random.default_rng(0))
+    many = paired_difference([1] * 1000, [1] * 1000, rng=np.random.default_rng(0))
+    assert (few.difference, few.p_value, few.shown) == (0.0, 1.0, False)
+    assert few.low == -few.high < -0.5 < -0.01 < many.low == -many.high < 0
     assert mcnemar_exact(0, 0) == 1.0
 
 

@@ -1,12 +1,12 @@
-"""From counts per problem to reported estimates: pass@k, its interval, and how that was made."""
+"""From counts per problem to reported estimates: pass@k and pass^k, their intervals, and how those were made."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
 from benchwright.core.runs import Estimate, Score
 from benchwright.stats.intervals import Interval, bootstrap_means, wilson
-from benchwright.stats.passk import pass_at_k
+from benchwright.stats.passk import pass_at_k, pass_hat_k
 
 #: Rounds of the bootstrap.  Between seeds, the ends of a 95 % interval over 1,140 problems then move by
 #: 0.09 points (standard deviation), the value of a single problem.
@@ -21,37 +21,63 @@ def estimate_pass_at_k(
     ks: Iterable[int] | None = None,
     confidence: float = 0.95,
     rounds: int = ROUNDS,
+    clusters: Sequence[Hashable] | None = None,
 ) -> list[Estimate]:
     """Estimate pass@k over problems, each given as (samples, right samples).
 
     Every requested k (by default 1, 2, …) is estimated that no problem has fewer samples than.  With one
     sample for each problem the interval is Wilson's and ``samples`` is 1: greedy pass@1.  With more, the
     value is the mean of the unbiased estimator, the interval a bootstrap over problems, and ``samples`` the
-    largest number of samples of a problem.
+    largest number of samples of a problem.  With ``clusters``, a label per problem such as its repository, the
+    interval is a bootstrap over clusters in every case.
     """
-    if not per_problem:
-        raise ValueError("expected at least one problem, got none")
-    fewest = min(n for n, _ in per_problem)
-    most = max(n for n, _ in per_problem)
-    if fewest < 1:
-        raise ValueError("expected at least one sample for each problem; count a missing one as a wrong one")
-    usable = [k for k in (range(1, fewest + 1) if ks is None else sorted(set(ks))) if k <= fewest]
+    return _estimates(per_problem, "pass@", pass_at_k, score, rng, ks, confidence, rounds, clusters)
+
+
+def estimate_pass_hat_k(
+    per_problem: Sequence[tuple[int, int]],
+    *,
+    score: Score,
+    rng: np.random.Generator,
+    ks: Iterable[int] | None = None,
+    confidence: float = 0.95,
+    rounds: int = ROUNDS,
+    clusters: Sequence[Hashable] | None = None,
+) -> list[Estimate]:
+    """Estimate pass^k, the chance that k samples are *all* right; everything else as in :func:`estimate_pass_at_k`."""
+    return _estimates(per_problem, "pass^", pass_hat_k, score, rng, ks, confidence, rounds, clusters)
+
+
+def _estimates(
+    per_problem: Sequence[tuple[int, int]],
+    name: str,
+    estimator: Callable[[int, int, int], float],
+    score: Score,
+    rng: np.random.Generator,
+    ks: Iterable[int] | None,
+    confidence: float,
+    rounds: int,
+    clusters: Sequence[Hashable] | None,
+) -> list[Estimate]:
+    usable = _usable(per_problem, ks)
     if not usable:
         return []
-    table = np.array([[pass_at_k(n, c, k) for k in usable] for n, c in per_problem], dtype=np.float64)
+    most = max(n for n, _ in per_problem)
+    table = np.array([[estimator(n, c, k) for k in usable] for n, c in per_problem], dtype=np.float64)
     resampled: list[Interval] = []
-    if most > 1:
-        resampled = bootstrap_means(table, rounds=rounds, rng=rng, confidence=confidence)
+    if most > 1 or clusters is not None:
+        resampled = bootstrap_means(table, rounds=rounds, rng=rng, confidence=confidence, clusters=clusters)
+    bootstrap = f"bootstrap({rounds})" + ("" if clusters is None else f" over {len(set(clusters))} clusters")
     estimates = []
     for column, k in enumerate(usable):
         values = table[:, column]
-        interval, method = (resampled[column], f"bootstrap({rounds})") if resampled else (None, "wilson")
+        interval, method = (resampled[column], bootstrap) if resampled else (None, "wilson")
         # Resampling problems that all got the same 0 or 1 says "certain", which a handful of problems is not.
         if interval is None or (values.min() == values.max() and values[0] in (0.0, 1.0)):
             interval, method = wilson(int(values.sum()), len(values), confidence), "wilson"
         estimates.append(
             Estimate(
-                metric=f"pass@{k}[{score.value}]",
+                metric=f"{name}{k}[{score.value}]",
                 value=float(values.mean()),
                 low=interval.low,
                 high=interval.high,
@@ -62,3 +88,13 @@ def estimate_pass_at_k(
             )
         )
     return estimates
+
+
+def _usable(per_problem: Sequence[tuple[int, int]], ks: Iterable[int] | None) -> list[int]:
+    """The requested k that every problem has enough samples for."""
+    if not per_problem:
+        raise ValueError("expected at least one problem, got none")
+    fewest = min(n for n, _ in per_problem)
+    if fewest < 1:
+        raise ValueError("expected at least one sample for each problem; count a missing one as a wrong one")
+    return [k for k in (range(1, fewest + 1) if ks is None else sorted(set(ks))) if k <= fewest]

@@ -1,4 +1,4 @@
-"""The unbiased estimate of pass@k from n samples of which c are right (Chen et al., arXiv:2107.03374)."""
+"""Unbiased estimates of pass@k (one of k is right) and pass^k (all k are) from n samples of which c are right."""
 
 import math
 
@@ -10,8 +10,8 @@ _EXACT_UP_TO = 1000
 def pass_at_k(n: int, c: int, k: int) -> float:
     """The chance that one of k samples is right, drawn without replacement from n of which c are right.
 
-    Equals ``1 - C(n - c, k) / C(n, k)``, and ``c / n`` for k = 1.  Raises `ValueError` unless
-    ``0 <= c <= n`` and ``1 <= k <= n``.
+    Equals ``1 - C(n - c, k) / C(n, k)`` (Chen et al., arXiv:2107.03374), and ``c / n`` for k = 1.
+    Raises `ValueError` unless ``0 <= c <= n`` and ``1 <= k <= n``.
     """
     if not 0 <= c <= n:
         raise ValueError(f"expected 0 <= c <= n, got c={c} and n={n}")
@@ -28,3 +28,16 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     # logarithms keeps the relative precision of results near 0, which 1 - product would lose.
     fewer, more = sorted((k, c))
     return -math.expm1(math.fsum(math.log1p(-more / (n - step)) for step in range(fewer)))
+
+
+def pass_hat_k(n: int, c: int, k: int) -> float:
+    """The chance that k samples are all right, drawn without replacement from n of which c are right: pass^k.
+
+    Equals ``C(c, k) / C(n, k)`` (Yao et al., arXiv:2406.12045), and ``c / n`` for k = 1.  Raises `ValueError` unless
+    ``0 <= c <= n`` and ``1 <= k <= n``.
+    """
+    if not 0 <= c <= n:
+        raise ValueError(f"expected 0 <= c <= n, got c={c} and n={n}")
+    if not 1 <= k <= n:
+        raise ValueError(f"expected 1 <= k <= n, got k={k} and n={n}: pass^k needs at least k samples")
+    return math.comb(c, k) / math.comb(n, k)

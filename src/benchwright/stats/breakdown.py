@@ -1,0 +1,88 @@
+"""Where it fails: an estimate for every group of problems, such as a domain, a library, a repository."""
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from benchwright.stats.intervals import bootstrap_mean, wilson
+
+#: Below that, an interval is wider than 35 points in the middle: a group says hardly anything.
+SMALL = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupEstimate:
+    """One group of problems."""
+
+    group: str
+    value: float
+    """Mean over its problems of the share of right samples."""
+    low: float
+    high: float
+    method: str
+    """How the interval was made: ``wilson`` or ``bootstrap(2000)``."""
+    n: int
+    """Its problems that have a result."""
+    small: bool
+    """Whether there are so few that the number should not be relied on; to be said beside it."""
+
+
+def breakdown(
+    shares: npt.ArrayLike,
+    groups: Sequence[Collection[str]],
+    *,
+    rng: np.random.Generator,
+    rounds: int = 2000,
+    confidence: float = 0.95,
+    clusters: Sequence[Hashable] | None = None,
+    smallest: int = SMALL,
+) -> list[GroupEstimate]:
+    """An estimate for every group, by name.
+
+    Args:
+        shares: Share of right samples of each problem, nan where there is no result.
+        groups: The groups each problem belongs to: none, one or several, so that a problem may count more than once.
+        rng: Source of chance.
+        rounds: Of the bootstrap, which is made where shares are not all 0 or 1, or clusters are given.
+        confidence: Of the intervals, each by itself: of twenty groups one is expected to be off.
+        clusters: A label per problem to resample problems of a label together.
+        smallest: Groups with fewer problems are called small.
+    """
+    values = np.asarray(shares, dtype=np.float64)
+    if values.ndim != 1 or len(groups) != values.size:
+        raise ValueError(f"expected one value and one set of groups per problem, got {values.shape} and {len(groups)}")
+    if clusters is not None and len(clusters) != values.size:
+        raise ValueError(f"expected a cluster for each of {values.size} problems, got {len(clusters)}")
+    members: dict[str, list[int]] = {}
+    for index, names in enumerate(groups):
+        for name in set(names):
+            if not np.isnan(values[index]):
+                members.setdefault(name, []).append(index)
+    found = []
+    for name, indices in sorted(members.items()):
+        labels = None if clusters is None else [clusters[index] for index in indices]
+        low, high, method = _interval(values[indices], labels, rng, rounds, confidence)
+        value = float(values[indices].mean())
+        n = len(indices)
+        found.append(GroupEstimate(group=name, value=value, low=low, high=high, method=method, n=n, small=n < smallest))
+    return found
+
+
+def _interval(
+    values: npt.NDArray[np.float64],
+    clusters: Sequence[Hashable] | None,
+    rng: np.random.Generator,
+    rounds: int,
+    confidence: float,
+) -> tuple[float, float, str]:
+    plain = bool(np.isin(values, (0.0, 1.0)).all())
+    # A single cluster cannot be resampled, and problems that are all alike look certain when they are.
+    one_cluster = clusters is not None and len(set(clusters)) == 1
+    alike = plain and values.min() == values.max()
+    if plain and (clusters is None or one_cluster or alike):
+        return *wilson(int(values.sum()), values.size, confidence), "wilson"
+    resampled = None if one_cluster else clusters
+    interval = bootstrap_mean(values, rounds=rounds, rng=rng, confidence=confidence, clusters=resampled)
+    return *interval, f"bootstrap({rounds})"

@@ -1,0 +1,236 @@
+"""Elo-like ratings: each problem is a match between every two models, the strengths are Bradley and Terry's.
+
+A model's share of right samples on a problem stands for it.  In the match of A and B, one sample of each is drawn: A
+wins when its sample passes and B's does not, and they tie when both pass or both fail.  With several samples the
+chances of that count, as fractions of a match.  With one sample that is what BigCodeBench does (arXiv:2406.15877).
+
+Strengths maximise the likelihood of Bradley and Terry (Biometrika 39, 1952), and are put on the scale of Elo: 400
+points are a factor of 10 in the odds of winning.  Intervals and ranges of ranks come from resampling *problems*.
+(BigCodeBench's public script resamples single matches, as if the 4,950 matches that 100 models play on one problem
+knew nothing of each other; its intervals are much too narrow.)
+
+So that every rating is finite, each model is given one drawn match more, shared evenly among all models it can be
+compared with.  Two models that met no common problem, not even by way of others, are not compared: they stand in
+different groups, each with a scale of its own.
+"""
+
+import enum
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from benchwright.stats.bradley_terry import held_by_prior, meeting_groups, strengths
+from benchwright.stats.intervals import membership, two_sided_quantile
+
+#: Rounds of the bootstrap, as many as BigCodeBench's script makes.
+ROUNDS = 500
+#: Elo points of a factor e in the odds of winning.
+_POINTS = 400 / math.log(10)
+#: Ratings nearer than this, in points, are equal; the maximum is found far more exactly.
+_EQUAL = 1e-4
+
+Matrix = npt.NDArray[np.float64]
+
+
+class Ties(enum.StrEnum):
+    """What a problem says on which two models come to the same."""
+
+    HALF = "half"
+    """Half a win for each.  Among models that were given the same problems the order is that of what they solve."""
+    DROP = "drop"
+    """Nothing: the match does not count, as in BigCodeBench's public leaderboard."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """What fixes the scale, on which only differences mean anything."""
+
+    model: str | None = None
+    """The model that is at ``value``; None puts the mean of all models there."""
+    value: float = 1000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """Where one model stands."""
+
+    model: str
+    rating: float
+    """Most likely strength given all problems, in Elo points."""
+    median: float
+    """Median over the rounds, which is what BigCodeBench's leaderboard shows."""
+    low: float
+    high: float
+    """Ends of the interval over the rounds.  A model that is the anchor has no width: the others are measured by it."""
+    rank: int
+    """1 + models of its group with a higher rating; equal ratings share a rank."""
+    rank_low: int
+    """Best rank: 1 + models that are ahead of it in nearly all rounds (97.5 % for a confidence of 95 %)."""
+    rank_high: int
+    """Worst rank: models of its group less those it is ahead of in nearly all rounds."""
+    played: int
+    """Problems it has a result for."""
+    group: int
+    """Number of the group of models that it can be compared with; 0 is the largest."""
+    held: bool
+    """Whether only the additional drawn match keeps its rating finite, as for a model that never wins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratings:
+    """Ratings of several models, best first within each group, and how they were made."""
+
+    rows: tuple[Rating, ...]
+    ties: Ties
+    anchor: Anchor
+    rounds: int
+    confidence: float
+    problems: int
+    clusters: int | None
+    """Groups of problems that were resampled as a whole; None when single problems were."""
+    groups: tuple[tuple[str, ...], ...]
+    """Models that can be compared with each other, largest group first; readers have to be told of a second one."""
+    method: str
+    """How the ratings were made, in a sentence or two for readers."""
+
+
+def rate(
+    models: Sequence[str],
+    shares: npt.ArrayLike,
+    *,
+    rng: np.random.Generator,
+    ties: Ties = Ties.HALF,
+    rounds: int = ROUNDS,
+    anchor: Anchor | None = None,
+    confidence: float = 0.95,
+    clusters: Sequence[Hashable] | None = None,
+) -> Ratings:
+    """Rate models by what they solve.
+
+    Args:
+        models: Their names, all different.
+        shares: A row per model and a column per problem: share of right samples, nan where there is no result.
+        rng: Source of chance; the same one gives the same intervals.
+        ties: What equal results on a problem count.
+        rounds: How often the problems are resampled.
+        anchor: What fixes the scale; without it the mean of all models is at 1000.
+        confidence: Of the intervals and the ranges of ranks.
+        clusters: A label per problem, such as its repository, to resample problems of a label together.
+
+    Raises:
+        ValueError: Names, shares or anchor do not fit together.
+    """
+    anchor = anchor or Anchor()
+    table = _checked(models, shares, anchor, rounds)
+    units = np.eye(table.shape[1]) if clusters is None else membership(clusters, table.shape[1])
+    outer = (1 - confidence) / 2
+    two_sided_quantile(confidence)  # refuses what is no confidence
+    rows: list[Rating] = []
+    groups = meeting_groups(~np.isnan(table))
+    drawn = _draws(units, rounds, rng)
+    for number, group in enumerate(groups):
+        names = [models[index] for index in group]
+        group_rows = _rate_group(names, table[group], ties, anchor, drawn, outer, number)
+        rows += sorted(group_rows, key=lambda row: (row.rank, -row.rating, row.model))
+    return Ratings(
+        rows=tuple(rows),
+        ties=ties,
+        anchor=anchor,
+        rounds=rounds,
+        confidence=confidence,
+        problems=table.shape[1],
+        clusters=None if clusters is None else len(units),
+        groups=tuple(tuple(models[index] for index in group) for group in groups),
+        method=_method(ties, anchor, rounds, confidence, None if clusters is None else len(units)),
+    )
+
+
+def _checked(models: Sequence[str], shares: npt.ArrayLike, anchor: Anchor, rounds: int) -> Matrix:
+    table = np.asarray(shares, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != len(models) or table.size == 0:
+        raise ValueError(f"expected a row per model and a column per problem, got {len(models)} and {table.shape}")
+    if len(set(models)) != len(models):
+        raise ValueError("expected a different name for each model")
+    if not np.all((table >= 0) & (table <= 1) | np.isnan(table)):
+        raise ValueError("expected shares between 0 and 1, or nan where a model has no result")
+    if anchor.model is not None and anchor.model not in models:
+        raise ValueError(f"expected the anchor to be one of the models, got {anchor.model!r}")
+    if rounds < 1:
+        raise ValueError(f"expected at least one round, got {rounds}")
+    return table
+
+
+def _draws(units: Matrix, rounds: int, rng: np.random.Generator) -> Matrix:
+    """How often each problem (second axis) is drawn in each round (first axis)."""
+    counts = rng.multinomial(len(units), np.full(len(units), 1.0 / len(units)), size=rounds)
+    return np.asarray(counts @ units, dtype=np.float64)
+
+
+def _rate_group(
+    names: Sequence[str], table: Matrix, ties: Ties, anchor: Anchor, drawn: Matrix, outer: float, number: int
+) -> list[Rating]:
+    played = ~np.isnan(table)
+    wins = _Wins(table, ties)
+    once = np.ones(table.shape[1])
+    ratings = _anchored(strengths(wins(once)), names, anchor)
+    resampled = np.array([_anchored(strengths(wins(weights)), names, anchor) for weights in drawn])
+    lows, medians, highs = np.quantile(resampled, [outer, 0.5, 1 - outer], axis=0)
+    ahead = np.array([(resampled[:, [one]] > resampled + _EQUAL).mean(axis=0) for one in range(len(names))])
+    surely = ahead >= 1 - outer
+    held = held_by_prior(wins(once))
+    rows = []
+    for one, name in enumerate(names):
+        rank = 1 + int((ratings > ratings[one] + _EQUAL).sum())
+        rows.append(
+            Rating(
+                model=name,
+                rating=float(ratings[one]),
+                median=float(medians[one]),
+                low=float(lows[one]),
+                high=float(highs[one]),
+                rank=rank,
+                rank_low=min(rank, 1 + int(surely[:, one].sum())),
+                rank_high=max(rank, len(names) - int(surely[one].sum())),
+                played=int(played[one].sum()),
+                group=number,
+                held=bool(held[one]),
+            )
+        )
+    return rows
+
+
+class _Wins:
+    """How often each model (row) won against each other one (column), by weights of the problems."""
+
+    def __init__(self, table: Matrix, ties: Ties) -> None:
+        self._right = np.nan_to_num(table)
+        self._wrong = np.nan_to_num(1.0 - table)
+        self._ties = ties
+
+    def __call__(self, weights: Matrix) -> Matrix:
+        right, wrong = self._right * weights, self._wrong * weights
+        won: Matrix = right @ self._wrong.T
+        if self._ties is Ties.HALF:
+            won += (right @ self._right.T + wrong @ self._wrong.T) / 2
+        np.fill_diagonal(won, 0.0)
+        return won
+
+
+def _anchored(logs: Matrix, names: Sequence[str], anchor: Anchor) -> Matrix:
+    points = logs * _POINTS
+    zero = points[names.index(anchor.model)] if anchor.model in names else points.mean()
+    return np.asarray(points - zero + anchor.value, dtype=np.float64)
+
+
+def _method(ties: Ties, anchor: Anchor, rounds: int, confidence: float, clusters: int | None) -> str:
+    equal = "equal outcomes count half a win each" if ties is Ties.HALF else "equal outcomes are left out"
+    fixed = "the mean of the models" if anchor.model is None else anchor.model
+    units = "problems" if clusters is None else f"problems in {clusters} clusters"
+    return (
+        f"Bradley-Terry strengths on the Elo scale (400 points are odds of 10 to 1; {fixed} at {anchor.value:g}); each "
+        f"problem is a match between two models, {equal}. {confidence:.0%} intervals from {rounds} rounds of "
+        f"resampling {units}."
+    )
