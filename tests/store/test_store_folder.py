@@ -13,7 +13,8 @@ from benchwright.core.errors import UsageError
 from benchwright.core.execution import PlannedTest, TestPlan
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
-from benchwright.store.folder import SCHEMA_VERSION, ResultsFolder, row_from_plain, row_to_plain
+from benchwright.store.folder import ResultsFolder, row_from_plain, row_to_plain
+from benchwright.store.upgrades import Kind, schema_of
 
 rows = st.builds(
     ResultRow,
@@ -110,7 +111,7 @@ def test_the_manifest_carries_its_schema(tmp_path: Path) -> None:
     assert not folder.has_manifest()
     folder.write_manifest({"run_id": "x", "model": "\ud800"})
     assert folder.has_manifest()
-    assert folder.manifest() == {"schema": SCHEMA_VERSION, "run_id": "x", "model": "\ud800"}
+    assert folder.manifest() == {"schema": schema_of(Kind.MANIFEST), "run_id": "x", "model": "\ud800"}
 
 
 @pytest.mark.parametrize(

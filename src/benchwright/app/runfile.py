@@ -34,7 +34,7 @@ class RunFile:
     def __init__(self, folder: ResultsFolder, plan: Described) -> None:
         self._folder = folder
         self._plan = plan
-        self._found = folder.read_json(NAME)
+        self._found = folder.run_description()
         if self._found is not None and not _is_whole(self._found):
             raise UsageError(f"{folder.path / NAME} is damaged; move the folder away and run again.")
 
@@ -77,7 +77,7 @@ class RunFile:
     def _write(self, log: str | None, circumstances: str | None) -> None:
         plan = self._plan
         described = {**plan.identity, **plan.facts(), "identity": sorted(plan.identity)}
-        self._folder.write_json(NAME, described | {"log": log, "log_of": circumstances})
+        self._folder.write_run(described | {"log": log, "log_of": circumstances})
 
 
 def _changes(name: str, before: object, now: object) -> list[str]:

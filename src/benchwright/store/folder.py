@@ -3,6 +3,8 @@
 manifest.json     what was graded, in what, by which versions; schema version; written first, completed last
 rows.jsonl        one JSON line per attempt and score
 plans.json        planned tests by problem and what its stub gives, so that regrading needs neither data nor execution
+problems.jsonl    what breakdowns need to know of each problem
+samples.jsonl     of functions: what was graded, as a sample file that can be graded again
 .lock             held while a grading writes
 """
 
@@ -18,11 +20,13 @@ from typing import Any
 
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.execution import PlannedTest, TestPlan
+from benchwright.core.results import ProblemFacts
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
+from benchwright.store.upgrades import Kind, schema_of, upgraded
 
-SCHEMA_VERSION = 1
 MANIFEST, ROWS, PLANS = "manifest.json", "rows.jsonl", "plans.json"
+PROBLEMS, SAMPLES = "problems.jsonl", "samples.jsonl"
 RUN = "run.json"
 """Description of a run, which is there before its manifest."""
 
@@ -60,7 +64,7 @@ class ResultsFolder:
             os.close(descriptor)
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest; raises `UsageError` when the folder holds none that this version can read."""
+        """The manifest in this version's schema; raises `UsageError` when the folder holds none that it can read."""
         path = self.path / MANIFEST
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -76,12 +80,7 @@ class ResultsFolder:
             ) from None
         except (OSError, ValueError, RecursionError) as error:
             raise UsageError(f"{path} cannot be read ({error}); move the folder away and grade again.") from error
-        if not isinstance(data, dict) or data.get("schema") != SCHEMA_VERSION:
-            found = data.get("schema") if isinstance(data, dict) else None
-            raise UsageError(
-                f"{path} has schema {found!r}, this version reads {SCHEMA_VERSION}; move it away and grade again."
-            )
-        return data
+        return upgraded(Kind.MANIFEST, data, path)
 
     def finished_manifest(self) -> dict[str, Any]:
         """The manifest of a grading that has come to its end; raises `UsageError` for any other."""
@@ -111,24 +110,22 @@ class ResultsFolder:
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write the manifest, all or nothing."""
-        self._write(MANIFEST, [json.dumps({"schema": SCHEMA_VERSION, **manifest}, indent=2) + "\n"])
+        self._write(MANIFEST, [json.dumps({"schema": schema_of(Kind.MANIFEST), **manifest}, indent=2) + "\n"])
 
-    def write_json(self, name: str, document: dict[str, Any]) -> None:
-        """Write a JSON file of the folder, all or nothing."""
-        self._write(name, [json.dumps({"schema": SCHEMA_VERSION, **document}, indent=2) + "\n"])
+    def write_run(self, document: dict[str, Any]) -> None:
+        """Write the description of a run, all or nothing."""
+        self._write(RUN, [json.dumps({"schema": schema_of(Kind.RUN), **document}, indent=2) + "\n"])
 
-    def read_json(self, name: str) -> dict[str, Any] | None:
-        """A JSON file of the folder, or None when it is not there; raises `UsageError` when it cannot be read."""
-        path = self.path / name
+    def run_description(self) -> dict[str, Any] | None:
+        """The description of a run, or None when there is none; raises `UsageError` when it cannot be read."""
+        path = self.path / RUN
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
             raise UsageError(f"{path} cannot be read ({error}); move the folder away and run again.") from error
-        if not isinstance(document, dict) or document.get("schema") != SCHEMA_VERSION:
-            raise UsageError(f"{path} was written by another version of benchwright; move the folder away.")
-        return document
+        return upgraded(Kind.RUN, document, path)
 
     def write_plans(
         self, plans: Mapping[str, TestPlan], given_names: Mapping[str, frozenset[str]] | None = None
@@ -192,6 +189,23 @@ class ResultsFolder:
                 except (ValueError, KeyError, TypeError, RecursionError) as error:
                     raise UsageError(f"{self.rows_path}, line {number} is not a result row ({error}).") from error
 
+    def write_problem_facts(self, facts: Iterable[ProblemFacts]) -> None:
+        """Write what is known of each problem, all or nothing."""
+        self.write_lines(PROBLEMS, (one.to_plain() for one in facts))
+
+    def problem_facts(self) -> dict[str, ProblemFacts]:
+        """What is known of the problems, by id; empty when the grading did not write it down.
+
+        Raises `UsageError` naming the line that cannot be read.
+        """
+        path = self.path / PROBLEMS
+        try:
+            return facts_from_lines(path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path} cannot be read ({error}); grade again to make it anew.") from error
+
     def keep_aside(self, name: str, suffix: str) -> Path:
         """Rename a file of the folder so that it is kept; returns its new path."""
         target = self.path / f"{Path(name).stem}.{suffix}{Path(name).suffix}"
@@ -223,6 +237,18 @@ class ResultsFolder:
 def now() -> str:
     """The time as manifests have it: UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def facts_from_lines(data: bytes) -> dict[str, ProblemFacts]:
+    """What ``problems.jsonl`` says, by problem id; raises ``ValueError`` naming the line that is something else."""
+    found = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            facts = ProblemFacts.from_plain(json.loads(line))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"line {number} says nothing of a problem: {error}") from error
+        found[facts.id] = facts
+    return found
 
 
 def row_to_plain(row: ResultRow) -> dict[str, Any]:

@@ -1,0 +1,175 @@
+"""From a results folder to the store of results: what a finished grading records at its end."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.app.workspace import Workspace
+from benchwright.core.errors import BenchwrightError, UsageError
+from benchwright.core.results import Origin, StoredRun
+from benchwright.core.runs import ResultRow, Score
+from benchwright.core.verdicts import Outcome, Reason
+from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, RUN, SAMPLES, ResultsFolder
+from benchwright.store.results import ResultStore
+
+STORE_VARIABLE = "BENCHWRIGHT_STORE"
+_RESULTS = "results"
+_JOURNALS = ("replies.jsonl", "journal.jsonl")
+_KEPT = (
+    MANIFEST, PLANS, PROBLEMS, SAMPLES, RUN, "attempts.jsonl", "predictions.jsonl", "predictions-*.jsonl", "preds.json",
+    "*_eval_results.json", "*_pass_at_k.json",
+)  # fmt: skip
+"""Files of a results folder that go into the store; logs and journals of calls stay in the folder."""
+_ASIDE = ".before-regrade"
+
+
+def store_place(workspace: Workspace, variables: Mapping[str, str], path: Path | None = None) -> Path:
+    """Where the store is: as given, or as ``BENCHWRIGHT_STORE`` says, or in the workspace's home."""
+    if path is not None:
+        return path
+    named = variables.get(STORE_VARIABLE)
+    return Path(named) if named else workspace.home / _RESULTS
+
+
+def open_store(workspace: Workspace, path: Path | None = None, *, read_only: bool = False) -> ResultStore:
+    """Open the store of a workspace, or one at a path; use as a context manager."""
+    return ResultStore(workspace.home / _RESULTS if path is None else path, read_only=read_only)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What became of recording a finished grading."""
+
+    entry: str | None
+    """None when it was not recorded."""
+    problem: BenchwrightError | None = None
+    """Why it could not be; the results folder is complete all the same."""
+
+    def raise_problem(self) -> None:
+        """Raise the problem, if there was one: after the results have been shown."""
+        if self.problem is not None:
+            raise self.problem
+
+
+def stored_run_of(folder: ResultsFolder, rows: Sequence[ResultRow] | None = None) -> StoredRun:
+    """A results folder as a run of the store: functions, repositories, runs of models and of agents.
+
+    Args:
+        folder: A finished one.
+        rows: Its rows, if they were read already.
+
+    Raises:
+        UsageError: The grading is not complete, or its files cannot be read.
+    """
+    manifest = folder.finished_manifest()
+    rows = list(folder.rows()) if rows is None else rows
+    try:
+        return _stored_run(folder, manifest, rows)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(
+            f"{folder.path / MANIFEST} does not say what a manifest says ({error!r}); grade again to make it anew."
+        ) from error
+
+
+def _stored_run(folder: ResultsFolder, manifest: Mapping[str, Any], rows: Sequence[ResultRow]) -> StoredRun:
+    scores = _in_order((Score(name) for name in manifest["scores"]), rows)
+    last = [row for row in rows if scores and row.score is scores[-1]]
+    missing = [row for row in last if row.verdict.reason is Reason.MISSING]
+    return StoredRun(
+        entry="",
+        run_id=run_id_of(folder, manifest),
+        origin=Origin.OWN,
+        benchmark=manifest["benchmark"],
+        version=manifest["version"],
+        data_digest=manifest.get("data_digest", ""),
+        subset=manifest["subset"],
+        variant=manifest["variant"],
+        model=manifest["model"],
+        scaffold=manifest.get("scaffold", ""),
+        scores=scores,
+        problems=len({row.problem_id for row in rows}),
+        samples=max(Counter(row.problem_id for row in last).values(), default=1),
+        solved=len({row.problem_id for row in last if row.verdict.outcome is Outcome.PASSED}),
+        faults=sum(row.verdict.outcome is Outcome.FAULT for row in last),
+        missing=len(missing),
+        cost=manifest.get("cost"),
+        flags=tuple(_flags(manifest)),
+        evaluation=manifest.get("evaluation"),
+        finished=manifest.get("finished", ""),
+        manifest=manifest,
+    )
+
+
+def _in_order(scores: Iterable[Score], rows: Iterable[ResultRow]) -> tuple[Score, ...]:
+    there = {row.score for row in rows}
+    return tuple(score for score in scores if score in there)
+
+
+def _flags(manifest: Mapping[str, Any]) -> Iterable[str]:
+    yield from manifest.get("flags", ())
+    if manifest.get("tampered"):
+        yield "tampered"
+    integrity = manifest.get("agents", {}).get("integrity", {})
+    if integrity.get("grave", {}).get("attempts"):
+        yield "integrity"
+    if manifest.get("ids"):
+        yield "chosen_ids"
+    if manifest.get("isolation", "namespace") != "namespace":
+        yield "weak_isolation"
+
+
+def run_id_of(folder: ResultsFolder, manifest: Mapping[str, Any]) -> str:
+    """The identity of a folder's run in the store.
+
+    Settings alone make the ``run_id`` of ``bw run``: asked twice in two folders, a model answers twice, and these are
+    two runs.  What tells them apart is the first line of the journal of replies, which never changes.
+    """
+    for name in _JOURNALS:
+        try:
+            with (folder.path / name).open("rb") as file:
+                return f"{manifest['run_id']}-{hashlib.sha256(file.readline()).hexdigest()[:8]}"
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise UsageError(f"{folder.path / name} cannot be read ({error.strerror}).") from error
+    return str(manifest["run_id"])
+
+
+def kept_files(folder: ResultsFolder, manifest: Mapping[str, Any]) -> dict[str, Path | bytes]:
+    """The files of a results folder that go into the store, by name."""
+    patterns = (*_KEPT, f"*.{manifest['run_id']}.json")
+    paths = (path for pattern in patterns for path in sorted(folder.path.glob(pattern)))
+    return {path.name: path for path in paths if path.is_file() and _ASIDE not in path.name}
+
+
+def record(folder: ResultsFolder, store_root: Path) -> StoredRun:
+    """Record a finished results folder; the same verdicts recorded again change nothing.
+
+    Raises:
+        UsageError: The grading is not complete, or the store is none that can be used.
+        MachineError: The store cannot be written; nothing was recorded.
+    """
+    rows = list(folder.rows())
+    run = stored_run_of(folder, rows)
+    with ResultStore(store_root) as store:
+        return store.add(run, rows, kept_files(folder, run.manifest))
+
+
+def record_finished(path: Path, store_root: Path | None) -> Recorded:
+    """Record what a command has just finished, without losing its output when that cannot be done.
+
+    Args:
+        path: The results folder.
+        store_root: The store; None records nothing.
+    """
+    folder = ResultsFolder(path)
+    if store_root is None or folder.manifest().get("status") != "complete":
+        return Recorded(entry=None)
+    try:
+        return Recorded(entry=record(folder, store_root).entry)
+    except BenchwrightError as error:
+        text = f"The results in {path} are complete, but were not recorded in the store: {error}"
+        return Recorded(entry=None, problem=type(error)(text))

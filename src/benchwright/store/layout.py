@@ -1,0 +1,138 @@
+"""Where things are in a store of results, and reading what is there.
+
+store.json                     schema of the store
+runs/<entry>/entry.json        the run; written once, moved into place by one rename, never changed
+runs/<entry>/rows.parquet      its rows; absent where only scores are known
+blobs/ab/<sha256>.zst          contents of its other files
+index.sqlite                   what `index` says of it
+.lock                          held while an entry is moved into place
+.staging/                      entries in the making
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.core.errors import MachineError, UsageError
+from benchwright.store.blobs import blob_name, is_digest
+from benchwright.store.durable import flush, locked, replace_durably
+from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry
+from benchwright.store.upgrades import Kind, UnknownSchemaError, schema_of, upgraded
+
+STORE_FILE = "store.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The folder of a store."""
+
+    root: Path
+
+    @property
+    def runs(self) -> Path:
+        """Where entries are."""
+        return self.root / "runs"
+
+    @property
+    def index(self) -> Path:
+        """The index."""
+        return self.root / "index.sqlite"
+
+    def entry(self, name: str) -> Path:
+        """The folder of an entry."""
+        return self.runs / name
+
+    def rows(self, name: str) -> Path:
+        """The rows of an entry."""
+        return self.runs / name / ROWS_FILE
+
+    def blob(self, digest: str) -> Path:
+        """The file of a content."""
+        return self.root / blob_name(digest)
+
+    def exists(self) -> bool:
+        """Whether there is a store."""
+        return (self.root / STORE_FILE).exists()
+
+    def create(self) -> None:
+        """Make an empty store where there is none; raises `UsageError` when other things are in the folder."""
+        if self.exists():
+            return
+        self.root.mkdir(parents=True, exist_ok=True)
+        strangers = [path.name for path in self.root.iterdir() if not path.name.startswith(".")]
+        if strangers and not self.exists():
+            raise UsageError(
+                f"{self.root} is no store of results (it holds {strangers[0]!r:.60} and no {STORE_FILE}); name another "
+                f"folder with --store, or an empty one."
+            )
+        with self.locked():
+            if not self.exists():
+                document = {"schema": schema_of(Kind.STORE)}
+                replace_durably(self.root / STORE_FILE, json.dumps(document).encode() + b"\n")
+                flush(self.root.parent)
+            self.runs.mkdir(exist_ok=True)
+            flush(self.root)
+
+    def check_schema(self) -> None:
+        """Raise `UsageError` when this version cannot read the store."""
+        path = self.root / STORE_FILE
+        try:
+            document = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError) as error:
+            raise UsageError(
+                f"{path} cannot be read ({error}); put the line "
+                f'{{"schema": {schema_of(Kind.STORE)}}} there if the store is of this version.'
+            ) from error
+        upgraded(Kind.STORE, document, path)
+
+    def names(self) -> set[str]:
+        """All entries there are, by the listing of the folder alone."""
+        try:
+            return {path.name for path in self.runs.iterdir() if is_digest(path.name)}
+        except FileNotFoundError:
+            return set()
+
+    def read_entry(self, name: str) -> Entry:
+        """Read an entry.
+
+        Raises:
+            UnknownSchemaError: A version that is not known wrote it.
+            ValueError: It is damaged, or not completely there; the message is a clause.
+        """
+        try:
+            data = (self.entry(name) / ENTRY_FILE).read_bytes()
+        except OSError as error:
+            raise ValueError(f"{ENTRY_FILE} cannot be read ({error.strerror})") from error
+        return Entry.from_bytes(data, name)
+
+    def read_entries(self, names: set[str]) -> tuple[list[Entry], dict[str, str]]:
+        """The entries that can be read, and for the others why not, in a sentence."""
+        found, damaged = [], {}
+        for name in sorted(names):
+            try:
+                found.append(self.read_entry(name))
+            except UnknownSchemaError as error:
+                damaged[name] = str(error)
+            except ValueError as error:
+                damaged[name] = f"Run {name[:12]} of the store is left out: {error}."
+        return found, damaged
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the store for moving something into place, or away."""
+        with locked(self.root / ".lock"):
+            yield
+
+
+@contextlib.contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Turn trouble with the disk into `MachineError`."""
+    try:
+        yield
+    except OSError as error:
+        raise MachineError(
+            f"{doing} failed ({error.strerror or error}); what was there before is unharmed, do it again once that is "
+            f"mended."
+        ) from error

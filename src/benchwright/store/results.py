@@ -1,0 +1,405 @@
+"""The store of results: every run ever recorded, in open formats, append-only.
+
+An entry is made in a hidden folder, flushed to the disk and moved into place by one rename: it is there completely or
+not at all, whenever a process is killed.  The lock is held for that move alone, so many may write at once.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from benchwright.core.errors import MachineError, UnknownNameError, UsageError
+from benchwright.core.results import Origin, ProblemFacts, ScoredRun, StoredRun
+from benchwright.core.runs import ResultRow, Score
+from benchwright.store import finding
+from benchwright.store.blobs import sound_blob, write_blob
+from benchwright.store.durable import Stage, flush, write_durably
+from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry, content_digest
+from benchwright.store.folder import MANIFEST, now
+from benchwright.store.index import Index, IndexUnusableError
+from benchwright.store.layout import Layout, translated
+from benchwright.store.reading import Borrowed, Reading
+
+T = TypeVar("T")
+
+
+class ResultStore:
+    """One store; use as a context manager."""
+
+    def __init__(self, root: Path, *, read_only: bool = False) -> None:
+        """Open a store, making an empty one where there is none.
+
+        Args:
+            root: Its folder.
+            read_only: Write nothing at all; a store that is not there is then an empty one.
+
+        Raises:
+            UsageError: The folder holds something else, or a store of a newer version.
+            MachineError: It cannot be read or written.
+        """
+        self.layout = Layout(root)
+        self.damaged: dict[str, str] = {}
+        """Why entries cannot be used, a sentence for each; all others can."""
+        self._read_only = read_only
+        self._holding = False
+        with translated(f"Opening the store of results {root}"):
+            if not read_only:
+                self.layout.create()
+            if self.layout.exists():
+                self.layout.check_schema()
+            self._index = self._open_index()
+        self._reading = Reading(self.layout, self._look_up)
+        try:
+            self._catch_up()
+        except BaseException:
+            self._index.close()
+            raise
+
+    def __enter__(self) -> "ResultStore":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._index.close()
+
+    def add(self, run: StoredRun, rows: Iterable[ResultRow], files: Mapping[str, Path | bytes]) -> StoredRun:
+        """Record a run; it is there for good when this returns, whatever happens to the machine afterwards.
+
+        A run whose newest entry says the same already gets no second one: that entry is returned.  Otherwise the new
+        entry supersedes the newest one, by the order in which they were recorded here and not by any clock.
+
+        Args:
+            run: The run; ``entry``, ``recorded``, ``supersedes`` and ``files`` are filled in here.
+            rows: All of its rows; none for a run that only states scores.
+            files: Contents to keep beside them, by name.  The manifest is one of them, and is made of
+                ``run.manifest`` when it is not given.
+
+        Raises:
+            UsageError: Rows and scores do not belong together, a file's name is reserved, the store is read only.
+            MachineError: The disk is full or cannot be written; nothing was recorded.
+        """
+        self._refuse_read_only()
+        from benchwright.store.row_tables import storable  # loads pyarrow, which listing runs does not need
+
+        kept = [storable(row) for row in rows]
+        _check(run, kept, files)
+        content = content_digest(run, kept)
+        with translated("Recording the run"), self._stage() as stage:
+            parts = _Parts.read(run, files)
+            digests = parts.digests()
+            if kept:
+                digests[ROWS_FILE] = _write_rows(stage, kept)
+            parts.write(stage, self.layout)
+            with self._held():
+                self._catch_up_locked()
+                head = self._with_index(lambda index: index.head(run.run_id))
+                if head is not None and head.content == content:
+                    return self._with_manifest(self._look_up(head.entry))
+                recorded = dataclasses.replace(
+                    run, recorded=now(), supersedes=head.entry if head else None, files=digests
+                )
+                entry = Entry.sealed(recorded, content, head.generation + 1 if head else 1)
+                self._move_in(entry, stage, parts)
+        return dataclasses.replace(entry.run, manifest=run.manifest)
+
+    def take(self, entry: Entry, rows: bytes | None, contents: Iterable[bytes]) -> bool:
+        """Take over an entry of another store as it is; says whether it was new.
+
+        Args:
+            entry: It; `Entry.from_bytes` has checked it.
+            rows: Its ``rows.parquet``, if it has one.
+            contents: Those of its other files.
+
+        Raises:
+            ValueError: A content is not what the entry says, or is not given; the message is a clause.
+        """
+        self._refuse_read_only()
+        parts = _Parts(contents={hashlib.sha256(content).hexdigest(): content for content in contents})
+        parts.check(entry, rows)
+        with translated("Taking the run over"), self._stage() as stage:
+            if rows is not None:
+                write_durably(stage.entry / ROWS_FILE, rows)
+            parts.write(stage, self.layout)
+            with self._held():
+                if entry.run.entry in self.layout.names():
+                    return False
+                self._move_in(entry, stage, parts)
+        return True
+
+    def borrow(self, run: StoredRun, rows: Iterable[ResultRow], files: Mapping[str, Path | bytes]) -> StoredRun:
+        """Let this object know a run that is not recorded; nothing is written.
+
+        Returns the newest entry of the same run instead when that says the same.
+        """
+        held = tuple(rows)
+        content = content_digest(run, held)
+        self._catch_up()
+        head = self._with_index(lambda index: index.head(run.run_id))
+        if head is not None and head.content == content:
+            return self._with_manifest(self._look_up(head.entry))
+        named = dataclasses.replace(run, entry=content)
+        self._reading.borrow(Borrowed(run=named, rows=held, files=dict(files)))
+        return named
+
+    def runs(
+        self,
+        *,
+        benchmark: str | None = None,
+        subset: str | None = None,
+        variant: str | None = None,
+        model: str | None = None,
+        origin: Origin | None = None,
+        superseded: bool = False,
+        manifests: bool = False,
+    ) -> list[StoredRun]:
+        """The recorded runs, from the index.
+
+        Args:
+            benchmark: Only of this one; so the next ones.
+            subset: See above.
+            variant: See above.
+            model: See above.
+            origin: See above.
+            superseded: Also entries that a newer one of the same run replaces.
+            manifests: Read the manifests too, one file for each.
+        """
+        self._catch_up()
+        given = {"benchmark": benchmark, "subset": subset, "variant": variant, "model": model, "origin": origin}
+        wanted = {name: str(value) for name, value in given.items() if value is not None}
+        found = self._with_index(lambda index: index.runs(wanted, superseded=superseded))
+        return [self._with_manifest(run) for run in found] if manifests else found
+
+    def run(self, name: str) -> StoredRun:
+        """The run that a name means, with its manifest: the beginning of an entry's or run's id, or a model's name.
+
+        Raises `UnknownNameError` when there is none, `UsageError` when there are several.
+        """
+        return self._with_manifest(finding.find(name, self.runs(superseded=True), self.runs()))
+
+    def rows(self, entry: str) -> Iterator[ResultRow]:
+        """The rows of an entry in their order; none of a run that only states scores.
+
+        Raises `UsageError` when they are damaged.
+        """
+        return self._reading.rows(entry)
+
+    def scored(self, entries: Sequence[StoredRun], score: Score | None = None) -> list[ScoredRun]:
+        """Runs under a score, problem by problem, in the order given; None takes the last score of each.
+
+        Raises `UsageError` when a run has no rows under the score, or damaged ones.
+        """
+        return [self._reading.scored(run, score) for run in entries]
+
+    def problem_facts(self, entry: str) -> dict[str, ProblemFacts]:
+        """What is known of an entry's problems, by id; empty when nothing was written down."""
+        return self._reading.problem_facts(entry)
+
+    def read_file(self, entry: str, name: str) -> bytes:
+        """The content of a file of an entry; raises `UsageError` when it has none of that name, or it is damaged."""
+        return self._reading.file(entry, name)
+
+    def rebuild(self) -> None:
+        """Make the index anew out of the entries."""
+        self._refuse_read_only()
+        with translated("Making the index anew"), self.layout.locked():
+            self._renew_index()
+            self._catch_up_locked()
+
+    def index_dump(self) -> list[tuple[object, ...]]:
+        """Everything in the index, to compare."""
+        return self._with_index(lambda index: index.dump())
+
+    def _with_manifest(self, run: StoredRun) -> StoredRun:
+        if MANIFEST not in run.files:
+            return run
+        return dataclasses.replace(run, manifest=json.loads(self._reading.file(run.entry, MANIFEST)))
+
+    def _look_up(self, entry: str) -> StoredRun:
+        found = self._with_index(lambda index: index.runs({"entry": entry}, superseded=True))
+        if not found:
+            raise UnknownNameError("entry in the store", finding.shown(entry), ())
+        return found[0]
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[None]:
+        """Hold the store's lock, which this object may hold already."""
+        if self._holding:
+            yield
+            return
+        with self.layout.locked():
+            self._holding = True
+            try:
+                yield
+            finally:
+                self._holding = False
+
+    @contextlib.contextmanager
+    def _stage(self) -> Iterator[Stage]:
+        with self._held():
+            stage = Stage(self.layout.root)
+        try:
+            yield stage
+        finally:
+            stage.close()
+
+    def _move_in(self, entry: Entry, stage: Stage, parts: "_Parts") -> None:
+        """Put an entry in its place; the lock must be held."""
+        write_durably(stage.entry / ENTRY_FILE, entry.to_bytes())
+        flush(stage.entry)
+        parts.move_in(stage, self.layout)
+        stage.entry.rename(self.layout.entry(entry.run.entry))
+        flush(self.layout.runs)
+        self._with_index(lambda index: index.add([entry]))
+
+    def _open_index(self) -> Index:
+        path = self.layout.index
+        if self._read_only:
+            try:
+                return Index(path if path.exists() else None, read_only=path.exists())
+            except IndexUnusableError:
+                return Index(None)
+        try:
+            return Index(path)
+        except IndexUnusableError:
+            with self._held():
+                return self._new_index()
+
+    def _new_index(self) -> Index:
+        for suffix in ("", "-journal", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                self.layout.index.with_name(self.layout.index.name + suffix).unlink()
+        try:
+            return Index(self.layout.index)
+        except IndexUnusableError as error:
+            raise MachineError(f"The index {self.layout.index} cannot be made ({error}); check its folder.") from error
+
+    def _renew_index(self) -> None:
+        self._index.close()
+        self._index = self._new_index()
+
+    def _with_index(self, use: Callable[[Index], T]) -> T:
+        """Use the index; when it turns out to be corrupt, make it anew first."""
+        try:
+            return use(self._index)
+        except IndexUnusableError:
+            if self._read_only:
+                self._index = Index(None)
+                self._catch_up_locked()
+            else:
+                with self._held():
+                    self._renew_index()
+                    self._catch_up_locked()
+            return use(self._index)
+
+    def _catch_up(self) -> None:
+        """Take in what others have recorded since, or could not note in the index before they were killed."""
+        names, known = self.layout.names(), self._with_index(lambda index: index.names())
+        if names - self.damaged.keys() == known:
+            return
+        if self._read_only:
+            self._index.close()
+            self._index = Index(None)
+            self._catch_up_locked()
+            return
+        with translated("Bringing the index up to date"), self.layout.locked():
+            self._catch_up_locked()
+
+    def _catch_up_locked(self) -> None:
+        names, known = self.layout.names(), self._index.names()
+        entries, self.damaged = self.layout.read_entries(names - known)
+        if entries:
+            self._index.add(entries)
+        if known - names:
+            self._index.remove(known - names)
+
+    def _refuse_read_only(self) -> None:
+        if self._read_only:
+            raise UsageError(f"The store {self.layout.root} was opened for reading alone; nothing can be recorded.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """The contents of an entry's files besides its rows."""
+
+    contents: Mapping[str, bytes]
+    """By digest."""
+    names: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Digest by name."""
+
+    @classmethod
+    def read(cls, run: StoredRun, files: Mapping[str, Path | bytes]) -> "_Parts":
+        contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
+        if run.manifest and MANIFEST not in contents:
+            contents[MANIFEST] = json.dumps(dict(run.manifest), indent=2).encode() + b"\n"
+        names = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+        return cls(contents={names[name]: content for name, content in contents.items()}, names=names)
+
+    def digests(self) -> dict[str, str]:
+        return dict(self.names)
+
+    def check(self, entry: Entry, rows: bytes | None) -> None:
+        """Raise ``ValueError`` unless this is all that an entry names, and as it says."""
+        wanted = dict(entry.run.files)
+        said = wanted.pop(ROWS_FILE, None)
+        found = None if rows is None else hashlib.sha256(rows).hexdigest()
+        if said != found:
+            raise ValueError(f"{ROWS_FILE} is not what the entry says")
+        for name, digest in wanted.items():
+            if digest not in self.contents:
+                raise ValueError(f"its file {name!r:.80} is missing, or not what the entry says")
+
+    def write(self, stage: Stage, layout: Layout) -> None:
+        """Have every content on the disk, in the stage where it is not in the store already."""
+        for digest, content in self.contents.items():
+            if not sound_blob(layout.blob(digest), digest):
+                _write(stage.blobs / digest, content)
+
+    def move_in(self, stage: Stage, layout: Layout) -> None:
+        """Put every content in its place; the store's lock must be held."""
+        folders = set()
+        for digest, content in self.contents.items():
+            target, staged = layout.blob(digest), stage.blobs / digest
+            if not staged.exists():
+                if target.exists():
+                    continue
+                _write(staged, content)  # it was in the store a moment ago, and was cleared away since
+            target.parent.mkdir(parents=True, exist_ok=True)
+            staged.replace(target)
+            folders |= {target.parent, target.parent.parent}
+        for folder in folders:
+            flush(folder)
+        if folders:
+            flush(layout.root)
+
+
+def _write(path: Path, content: bytes) -> None:
+    write_blob(path, content)
+    flush(path)
+
+
+def _write_rows(stage: Stage, rows: Sequence[ResultRow]) -> str:
+    from benchwright.store.row_tables import write_rows
+
+    path = stage.entry / ROWS_FILE
+    write_rows(path, rows)
+    flush(path)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _check(run: StoredRun, rows: Sequence[ResultRow], files: Mapping[str, Path | bytes]) -> None:
+    there, said = {row.score for row in rows}, set(run.scores)
+    if there != said:
+        raise UsageError(
+            f"The run says that it has rows of {', '.join(sorted(said)) or 'no score'}, but they are of "
+            f"{', '.join(sorted(there)) or 'none'}; both must be the same."
+        )
+    keys = {(row.problem_id, row.sample, row.score) for row in rows}
+    if len(keys) != len(rows):
+        raise UsageError(f"{len(rows) - len(keys)} rows are given twice for the same problem, sample and score.")
+    for name in files:
+        if name in (ROWS_FILE, ENTRY_FILE):
+            raise UsageError(f"A file of a run cannot be called {name}: the store keeps its own under that name.")

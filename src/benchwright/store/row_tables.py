@@ -1,0 +1,125 @@
+"""Result rows as Parquet: one line per sample and score, in columns that any tool can read."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchwright.core.results import Tally
+from benchwright.core.runs import ResultRow, Score
+from benchwright.core.verdicts import Outcome
+from benchwright.store.folder import row_from_plain, row_to_plain
+
+SCHEMA = pa.schema(
+    [
+        ("problem_id", pa.string()),
+        ("sample", pa.int32()),
+        ("score", pa.string()),
+        ("outcome", pa.string()),
+        ("reason", pa.string()),
+        ("detail", pa.string()),
+        ("tests_planned", pa.int32()),
+        ("tests_passed", pa.int32()),
+        ("wall_seconds", pa.float64()),
+        ("cpu_seconds", pa.float64()),
+        ("memory_peak_bytes", pa.int64()),
+        ("strategy", pa.string()),
+        ("notes", pa.list_(pa.string())),
+        ("missing_names", pa.list_(pa.string())),
+        ("job", pa.string()),
+        ("record", pa.string()),
+        ("judge_version", pa.int32()),
+    ]
+)
+"""The columns of ``rows.jsonl``; ``tests`` is flat."""
+
+_BATCH = 20_000
+
+
+def storable(row: ResultRow) -> ResultRow:
+    """The row as it is stored: lone surrogates, which no column can hold, become ``\\udXXX`` in letters."""
+    plain = row_to_plain(row)
+    try:
+        json.dumps(plain, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return row_from_plain(_spelled(plain))
+    return row
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [_spelled(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _spelled(one) for name, one in value.items()}
+    return value
+
+
+def write_rows(path: Path, rows: Sequence[ResultRow]) -> None:
+    """Write a Parquet file of storable rows, with a checksum for every page."""
+    lines = [_flat(row_to_plain(row)) for row in rows]
+    table = pa.Table.from_pylist(lines, schema=SCHEMA)
+    pq.write_table(table, path, compression="zstd", write_page_checksum=True)
+
+
+def _flat(plain: dict[str, Any]) -> dict[str, Any]:
+    tests = plain.pop("tests")
+    return {**plain, "tests_planned": tests["planned"], "tests_passed": tests["passed"]}
+
+
+def read_rows(path: Path) -> Iterator[ResultRow]:
+    """The rows in file order.
+
+    Raises ``OSError`` or ``ValueError`` (`pyarrow.ArrowInvalid` is one) when the file is not whole.
+    """
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        for batch in file.iter_batches(_BATCH, columns=SCHEMA.names):
+            for line in batch.to_pylist():
+                line["tests"] = {"planned": line.pop("tests_planned"), "passed": line.pop("tests_passed")}
+                yield row_from_plain(line)
+
+
+def read_tallies(path: Path, score: Score) -> dict[str, Tally]:
+    """What the rows of one score come to by problem, in file order; reads the columns needed for that alone.
+
+    Raises ``OSError`` or ``ValueError`` when the file is not whole.
+    """
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        table = file.read(["problem_id", "score", "outcome"])
+    columns = (table.column(name).to_pylist() for name in ("problem_id", "score", "outcome"))
+    return tallies((problem, outcome) for problem, of, outcome in zip(*columns, strict=True) if of == score)
+
+
+def tallies(outcomes: Iterable[tuple[str, str]]) -> dict[str, Tally]:
+    """Count (problem, outcome) pairs; equal tallies are one object, for a store has millions."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for problem, outcome in outcomes:
+        count = counts[problem]
+        if outcome == Outcome.FAULT:
+            count[2] += 1
+        else:
+            count[0] += 1
+            count[1] += outcome == Outcome.PASSED
+    return {problem: _tally(*count) for problem, count in counts.items()}
+
+
+_TALLIES: dict[tuple[int, int, int], Tally] = {}
+
+
+def _tally(scored: int, passed: int, faults: int) -> Tally:
+    key = (scored, passed, faults)
+    if key not in _TALLIES:
+        _TALLIES[key] = Tally(scored=scored, passed=passed, faults=faults)
+    return _TALLIES[key]
+
+
+def tables_of(paths: Mapping[str, Path], columns: Sequence[str] | None = None) -> Iterator[tuple[str, pa.Table]]:
+    """Name and table of several files, one after the other."""
+    for name, path in paths.items():
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            yield name, file.read(columns)
