@@ -12,6 +12,12 @@ from benchwright.leaderboard.windows import window
 IMPORT, FAULTS, MISSING, INTEGRITY = "import", "faults", "missing", "integrity"
 CONTAMINATION, CONTAMINATION_POSSIBLE, CUTOFF_UNKNOWN = "contamination", "contamination_possible", "cutoff_unknown"
 
+_KNOWN = {
+    **{name: f"{why[0].upper()}{why[1:]}." for name, why in NEVER_RANKED.items()},
+    "partial?": "Apparently made for another split alone, so that its score here says less than it could.",
+}
+"""What flags that runs come with mean."""
+
 
 def flags_of(
     runs: Sequence[StoredRun],
@@ -47,7 +53,7 @@ def _of_runs(runs: Sequence[StoredRun]) -> Iterator[Flag]:
         title = last.source.title if last.source else "an unknown source"
         yield Flag(name=IMPORT, text=f"Imported from {title}; not graded by benchwright.")
     for name in dict.fromkeys(name for run in runs for name in run.flags):
-        yield Flag(name=name, text=f"{NEVER_RANKED.get(name, name).capitalize()}.")
+        yield Flag(name=name, text=_KNOWN.get(name, f"The run is marked {name}."))
     yield from _integrity([run.manifest for run in runs])
 
 

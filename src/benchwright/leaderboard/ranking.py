@@ -13,6 +13,7 @@ from benchwright.leaderboard.contenders import Contender, contenders
 from benchwright.leaderboard.flags import flags_of
 from benchwright.leaderboard.policy import Group
 from benchwright.leaderboard.tables import LeaderboardRow, Rated, Table
+from benchwright.stats.bounds import bounds
 from benchwright.stats.estimates import estimate_pass_at_k
 from benchwright.stats.ratings import ROUNDS, Anchor, Rating, Ratings, Ties, rate
 
@@ -123,7 +124,7 @@ def _row(one: Contender, group: Group, score: Score, options: RankOptions, rated
     last, faults = one.last, sum(tally.faults for tally in one.tallies.values())
     missing = sum(run.missing for run in one.runs)
     costs = [run.cost for run in one.runs]
-    worst, best = _bracket(one) if faults else (None, None)
+    bracket = bounds(one.tallies.values()) if faults else None
     return LeaderboardRow(
         entry=last.entry,
         entries=tuple(run.entry for run in one.runs),
@@ -141,8 +142,8 @@ def _row(one: Contender, group: Group, score: Score, options: RankOptions, rated
         problems=len(one.tallies),
         faults=faults,
         missing=missing,
-        worst=worst,
-        best=best,
+        worst=None if bracket is None else bracket.worst,
+        best=None if bracket is None else bracket.best,
         coverage=len(one.tallies) / len(group.problems),
         runs=len(one.runs),
         spread=one.spread,
@@ -166,14 +167,6 @@ def _estimate(one: Contender, score: Score, options: RankOptions) -> Estimate | 
         return None
     estimate = estimate_pass_at_k(counts, score=score, rng=np.random.default_rng(options.seed), ks=[1])[0]
     return replace(estimate, metric=_metric(one.last, score))
-
-
-def _bracket(one: Contender) -> tuple[float, float]:
-    """The score if all faults had been failures, and if all had been passes."""
-    all_samples = [(tally.passed, tally.faults, tally.scored + tally.faults) for tally in one.tallies.values()]
-    worst = [passed / n for passed, _, n in all_samples]
-    best = [(passed + faults) / n for passed, faults, n in all_samples]
-    return float(np.mean(worst)), float(np.mean(best))
 
 
 def _order(row: LeaderboardRow) -> tuple[float, float, str]:

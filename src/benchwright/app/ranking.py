@@ -1,0 +1,242 @@
+"""Rate and rank all models of a benchmark: behind ``bw rank``."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchwright.app.ranking_sources import Sources, gather
+from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.facts import facts_of
+from benchwright.benchmarks.registry import BENCHMARKS
+from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
+from benchwright.benchmarks.swebench.submissions import Attempted
+from benchwright.core.errors import UnknownNameError, UsageError
+from benchwright.core.results import Origin, StoredRun
+from benchwright.core.runs import Score
+from benchwright.leaderboard.flags import shared_flags
+from benchwright.leaderboard.policy import Group, Imports, Policy, arrange
+from benchwright.leaderboard.ranking import SEED, RankOptions, table_of
+from benchwright.leaderboard.reported import reported_tables
+from benchwright.leaderboard.tables import (
+    LeaderboardRow,
+    LeftOut,
+    Table,
+    left_out_to_plain,
+    row_to_plain,
+    table_to_plain,
+)
+from benchwright.stats.ratings import ROUNDS, Anchor, Ties
+
+__all__ = [
+    "Attempted",
+    "Imports",
+    "LeaderboardRow",
+    "RankRequest",
+    "Ranking",
+    "Table",
+    "Ties",
+    "rank",
+    "shared_flags",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankRequest:
+    """What to rank, and how."""
+
+    benchmark: str
+    subset: str | None = None
+    """Without one the benchmark's first; of named sources, whatever they are of."""
+    variant: str | None = None
+    """Without one the benchmark's first, such as ``complete``."""
+    score: Score | None = None
+    """Without one the last of each run: calibrated, or that of patches."""
+    runs: tuple[str, ...] = ()
+    """Results folders, entries of the store or models."""
+    resolved: Path | None = None
+    """List of what submissions resolved."""
+    attempted: Attempted = Attempted.ALL
+    verdicts: tuple[Path, ...] = ()
+    """Official verdict files, or folders with them."""
+    dataset: Path | None = None
+    """File with the benchmark's rows, which says what its problems are."""
+    store: Path | None = None
+    imports: Imports = Imports.WITHOUT
+    common: bool | None = None
+    """Compare on common problems; None: for named sources yes, for the store no."""
+    ties: Ties = Ties.HALF
+    rounds: int = ROUNDS
+    anchor: str | None = None
+    """``MODEL`` or ``MODEL=RATING``."""
+    seed: int = SEED
+    rating: bool = True
+    every_table: bool = True
+    """Rate the tables beside the main one, too."""
+
+    @property
+    def named(self) -> bool:
+        """Whether the user said which results to rank, instead of taking the store's."""
+        return bool(self.runs or self.verdicts or self.resolved)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """The main table, and what is not in it."""
+
+    request: RankRequest
+    main: Table
+    others: tuple[Table, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...] = field(default=())
+    """On the whole of it, one sentence each; every table has notes of its own."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """The ranking as the object of ``bw rank --json``."""
+        main, request = self.main, self.request
+        return {
+            "benchmark": main.benchmark,
+            "version": ", ".join(main.versions),
+            "subset": main.subset,
+            "variant": main.variant,
+            "score": main.score and main.score.value,
+            "metric": main.metric,
+            "ties": request.ties.value,
+            "anchor": main.anchor,
+            "rounds": request.rounds,
+            "seed": request.seed,
+            "imports": request.imports.value,
+            "method": main.method,
+            "problems": len(main.problems),
+            "rows": [row_to_plain(row) for row in main.rows],
+            "other_tables": [table_to_plain(table) for table in self.others],
+            "left_out": [left_out_to_plain(one) for one in self.left_out],
+            "notes": [*main.notes, *self.notes],
+        }
+
+
+def rank(request: RankRequest, workspace: Workspace) -> Ranking:
+    """Rank what was asked for.
+
+    Raises `UsageError` when there is nothing to rank, or a source cannot be read.
+    """
+    known = _Known.of(request.benchmark)
+    _check(request)
+    anchor = _anchor(request.anchor)
+    sources = _wanted(gather(request, workspace), request, known)
+    policy = Policy(
+        imports=request.imports,
+        comparable_versions=facts_of(request.benchmark).comparable_versions,
+        expected=frozenset(sources.problem_ids) or known.ids(_subset(sources)),
+        common=request.named if request.common is None else request.common,
+    )
+    groups = arrange(sources.scored, policy)
+    options = RankOptions(
+        ties=request.ties,
+        rounds=request.rounds,
+        anchor=anchor,
+        seed=request.seed,
+        rating=request.rating,
+        title=known.title,
+        benchmark=facts_of(request.benchmark),
+    )
+    tables = [
+        _table(group, options, sources, rated=number == 0 or request.every_table) for number, group in enumerate(groups)
+    ]
+    tables += reported_tables(sources.reported, title=known.title, benchmark=facts_of(request.benchmark))
+    return Ranking(
+        request=request,
+        main=tables[0],
+        others=tuple(tables[1:]),
+        left_out=sources.left_out,
+        notes=sources.notes,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What the registries say of a benchmark; results of one that is in none can be ranked all the same."""
+
+    title: str
+    subsets: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    subset_ids: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str) -> "_Known":
+        if name in BENCHMARKS.names():
+            functions = BENCHMARKS.get(name)
+            ids = {subset: functions.subset_ids(subset) for subset in functions.subsets}
+            return cls(title=functions.title, subsets=functions.subsets, variants=functions.variants, subset_ids=ids)
+        if name in REPOSITORY_BENCHMARKS.names():
+            repositories = REPOSITORY_BENCHMARKS.get(name)
+            return cls(title=repositories.title, subsets=repositories.subsets, variants=("patch",))
+        raise UnknownNameError("benchmark", name, (*BENCHMARKS.names(), *REPOSITORY_BENCHMARKS.names()))
+
+    def ids(self, subset: str) -> frozenset[str]:
+        return self.subset_ids.get(subset, frozenset())
+
+
+def _check(request: RankRequest) -> None:
+    if request.rounds < 1:
+        raise UsageError(f"Intervals take at least one round, and {request.rounds} was given; choose --rounds 500.")
+    if request.store is not None and request.named and not request.runs:
+        raise UsageError("Files were named to be ranked, so the store is not looked at; leave --store out.")
+
+
+def _anchor(text: str | None) -> Anchor:
+    """``MODEL`` or ``MODEL=RATING``; a name may hold equals signs itself, the last one counts if a number follows."""
+    if text is None:
+        return Anchor()
+    name, separator, value = text.rpartition("=")
+    try:
+        return Anchor(model=name, value=float(value)) if separator and name else Anchor(model=text)
+    except ValueError:
+        return Anchor(model=text)
+
+
+def _wanted(sources: Sources, request: RankRequest, known: _Known) -> Sources:
+    """The sources without other benchmarks, subsets and variants; raises `UsageError` when nothing is left."""
+    subset = request.subset or (None if request.named or not known.subsets else known.subsets[0])
+    variant = request.variant or (None if request.runs or not known.variants else known.variants[0])
+
+    def fits(run: StoredRun) -> bool:
+        return (
+            run.benchmark == request.benchmark
+            and subset in (None, run.subset)
+            and variant in (None, run.variant)
+            and not (request.imports is Imports.ONLY and run.origin is Origin.OWN)
+        )
+
+    kept = sources.only(fits)
+    if not kept.scored and not kept.reported:
+        raise UsageError(_nothing(sources, request, subset, variant))
+    return kept
+
+
+def _nothing(sources: Sources, request: RankRequest, subset: str | None, variant: str | None) -> str:
+    asked = ", ".join(word for word in (subset, variant) if word)
+    imports = "imported " if request.imports is Imports.ONLY else ""
+    there = Counter(f"{run.subset}, {run.variant}" for run in sources.runs if run.benchmark == request.benchmark)
+    if not there:
+        return (
+            f"There are no results of {request.benchmark} in {sources.where}; grade or run something first, or name "
+            f"results with --run, --resolved or --verdicts."
+        )
+    listed = "; ".join(f"{name}: {count}" for name, count in there.most_common())
+    return (
+        f"There are no {imports}results of {request.benchmark} ({asked}) in {sources.where}, only of these ({listed}); "
+        f"choose with --subset, --variant and --imports."
+    )
+
+
+def _subset(sources: Sources) -> str:
+    subsets = Counter(one.run.subset for one in sources.scored)
+    return subsets.most_common(1)[0][0] if subsets else ""
+
+
+def _table(group: Group, options: RankOptions, sources: Sources, *, rated: bool) -> Table:
+    return table_of(
+        group, replace(options, rating=options.rating and rated, problems=sources.problem_facts(group.runs))
+    )
