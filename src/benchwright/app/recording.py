@@ -1,12 +1,14 @@
 """From a results folder to the store of results: what a finished grading records at its end."""
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchwright.app.job_facts import JOBS, TESTS
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import BenchwrightError, UsageError
 from benchwright.core.results import Origin, StoredRun
@@ -15,28 +17,27 @@ from benchwright.core.verdicts import Outcome, Reason
 from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, RUN, SAMPLES, ResultsFolder
 from benchwright.store.results import ResultStore
 
-STORE_VARIABLE = "BENCHWRIGHT_STORE"
-_RESULTS = "results"
 _JOURNALS = ("replies.jsonl", "journal.jsonl")
 _KEPT = (
-    MANIFEST, PLANS, PROBLEMS, SAMPLES, RUN, "attempts.jsonl", "predictions.jsonl", "predictions-*.jsonl", "preds.json",
-    "*_eval_results.json", "*_pass_at_k.json",
+    MANIFEST, PLANS, PROBLEMS, SAMPLES, JOBS, TESTS, RUN, "attempts.jsonl", "predictions.jsonl", "predictions-*.jsonl",
+    "preds.json", "*_eval_results.json", "*_pass_at_k.json",
 )  # fmt: skip
 """Files of a results folder that go into the store; logs and journals of calls stay in the folder."""
 _ASIDE = ".before-regrade"
 
 
-def store_place(workspace: Workspace, variables: Mapping[str, str], path: Path | None = None) -> Path:
-    """Where the store is: as given, or as ``BENCHWRIGHT_STORE`` says, or in the workspace's home."""
-    if path is not None:
-        return path
-    named = variables.get(STORE_VARIABLE)
-    return Path(named) if named else workspace.home / _RESULTS
-
-
 def open_store(workspace: Workspace, path: Path | None = None, *, read_only: bool = False) -> ResultStore:
     """Open the store of a workspace, or one at a path; use as a context manager."""
-    return ResultStore(workspace.home / _RESULTS if path is None else path, read_only=read_only)
+    return ResultStore(path or workspace.results, read_only=read_only)
+
+
+def open_to_read(workspace: Workspace, path: Path | None = None) -> ResultStore:
+    """Open a store for a command that records nothing; one that is not there is empty, and is not made.
+
+    Where the folder can be written, its index is brought up to date.
+    """
+    place = path or workspace.results
+    return ResultStore(place, read_only=not (place.is_dir() and os.access(place, os.W_OK)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +113,6 @@ def _flags(manifest: Mapping[str, Any]) -> Iterable[str]:
     yield from manifest.get("flags", ())
     if manifest.get("tampered"):
         yield "tampered"
-    integrity = manifest.get("agents", {}).get("integrity", {})
-    if integrity.get("grave", {}).get("attempts"):
-        yield "integrity"
-    if manifest.get("ids"):
-        yield "chosen_ids"
     if manifest.get("isolation", "namespace") != "namespace":
         yield "weak_isolation"
 

@@ -11,17 +11,28 @@ from benchwright.environments.home import default_home
 from benchwright.execution.target import Target, target_of
 from benchwright.store.records import RecordStore, records_in
 
+STORE_VARIABLE = "BENCHWRIGHT_STORE"
+"""Environment variable that names the store of results."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
     """One benchwright home."""
 
     home: Path
+    store: Path | None = None
+    """Where the store of results is; None is the usual place in the home."""
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> "Workspace":
         """The workspace that the user's environment variables name."""
-        return cls(home=default_home(variables))
+        named = variables.get(STORE_VARIABLE)
+        return cls(home=default_home(variables), store=Path(named) if named else None)
+
+    @property
+    def results(self) -> Path:
+        """The folder of the store of results."""
+        return self.store or self.home / "results"
 
     def records(self) -> RecordStore:
         """Open the record store."""

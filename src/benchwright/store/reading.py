@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
@@ -13,6 +14,9 @@ from benchwright.store.entries import ROWS_FILE
 from benchwright.store.finding import shown
 from benchwright.store.folder import PROBLEMS, facts_from_lines
 from benchwright.store.layout import Layout
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,15 @@ class Reading:
         try:
             yield from read_rows(self._layout.rows(run.entry))
         except (OSError, ValueError, KeyError, TypeError) as error:
+            raise damaged(run, ROWS_FILE, error) from error
+
+    def row_table(self, run: StoredRun) -> "pyarrow.Table":
+        """The rows of an entry as an Arrow table."""
+        from benchwright.store.row_tables import read_table
+
+        try:
+            return read_table(self._layout.rows(run.entry))
+        except (OSError, ValueError, KeyError) as error:
             raise damaged(run, ROWS_FILE, error) from error
 
     def scored(self, run: StoredRun, score: Score | None) -> ScoredRun:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from benchwright.core.errors import MachineError, UnknownNameError, UsageError
 from benchwright.core.results import Origin, ProblemFacts, ScoredRun, StoredRun
@@ -24,6 +24,9 @@ from benchwright.store.folder import MANIFEST, now
 from benchwright.store.index import Index, IndexUnusableError
 from benchwright.store.layout import Layout, translated
 from benchwright.store.reading import Borrowed, Reading
+
+if TYPE_CHECKING:
+    import pyarrow
 
 T = TypeVar("T")
 
@@ -193,6 +196,10 @@ class ResultStore:
         Raises `UsageError` when a run has no rows under the score, or damaged ones.
         """
         return [self._reading.scored(run, score) for run in entries]
+
+    def row_table(self, run: StoredRun) -> "pyarrow.Table":
+        """The rows of an entry as an Arrow table, in the columns of its file; raises `UsageError` as `rows` does."""
+        return self._reading.row_table(run)
 
     def problem_facts(self, entry: str) -> dict[str, ProblemFacts]:
         """What is known of an entry's problems, by id; empty when nothing was written down."""

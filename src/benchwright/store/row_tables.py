@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +62,13 @@ def _spelled(value: Any) -> Any:
 
 def write_rows(path: Path, rows: Sequence[ResultRow]) -> None:
     """Write a Parquet file of storable rows, with a checksum for every page."""
-    lines = [_flat(row_to_plain(row)) for row in rows]
-    table = pa.Table.from_pylist(lines, schema=SCHEMA)
+    table = pa.Table.from_pylist(flat_lines(rows), schema=SCHEMA)
     pq.write_table(table, path, compression="zstd", write_page_checksum=True)
+
+
+def flat_lines(rows: Iterable[ResultRow]) -> list[dict[str, Any]]:
+    """Rows as lines of plain data in the columns of `SCHEMA`."""
+    return [_flat(row_to_plain(storable(row))) for row in rows]
 
 
 def _flat(plain: dict[str, Any]) -> dict[str, Any]:
@@ -118,8 +122,7 @@ def _tally(scored: int, passed: int, faults: int) -> Tally:
     return _TALLIES[key]
 
 
-def tables_of(paths: Mapping[str, Path], columns: Sequence[str] | None = None) -> Iterator[tuple[str, pa.Table]]:
-    """Name and table of several files, one after the other."""
-    for name, path in paths.items():
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            yield name, file.read(columns)
+def read_table(path: Path) -> pa.Table:
+    """The rows as a table in the columns of `SCHEMA`; raises ``OSError`` or ``ValueError`` when it is not whole."""
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        return file.read(SCHEMA.names).cast(SCHEMA)

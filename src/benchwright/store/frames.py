@@ -1,0 +1,116 @@
+"""Runs, rows and problems as Arrow tables: what notebooks and SQL see of a store."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from benchwright.core.results import StoredRun
+from benchwright.store.entries import ROWS_FILE
+from benchwright.store.row_tables import SCHEMA, flat_lines
+
+if TYPE_CHECKING:
+    from benchwright.store.results import ResultStore
+
+RUN_COLUMNS = ("entry", "run_id", "origin", "source", "benchmark", "version", "subset", "variant", "model", "scaffold")
+"""What every row of a frame says of its run."""
+RUNS = pa.schema(
+    [
+        *((name, pa.string()) for name in RUN_COLUMNS),
+        ("data_digest", pa.string()),
+        ("scores", pa.list_(pa.string())),
+        ("reported", pa.map_(pa.string(), pa.float64())),
+        ("problems", pa.int32()),
+        ("samples", pa.int32()),
+        ("solved", pa.int32()),
+        ("faults", pa.int32()),
+        ("missing", pa.int32()),
+        ("cost", pa.float64()),
+        ("flags", pa.list_(pa.string())),
+        ("link", pa.string()),
+        ("released", pa.string()),
+        ("cutoff", pa.string()),
+        ("parameters", pa.float64()),
+        ("active_parameters", pa.float64()),
+        ("open_weights", pa.bool_()),
+        ("open_data", pa.string()),
+        ("instruction_tuned", pa.bool_()),
+        ("finished", pa.string()),
+        ("recorded", pa.string()),
+        ("supersedes", pa.string()),
+    ]
+)
+PROBLEMS = pa.schema(
+    [
+        ("benchmark", pa.string()),
+        ("version", pa.string()),
+        ("problem_id", pa.string()),
+        ("digest", pa.string()),
+        ("domains", pa.list_(pa.string())),
+        ("libraries", pa.list_(pa.string())),
+        ("repository", pa.string()),
+        ("difficulty", pa.string()),
+        ("created", pa.string()),
+    ]
+)
+
+
+def runs_table(runs: Iterable[StoredRun]) -> pa.Table:
+    """One line per run."""
+    return pa.Table.from_pylist([_run_line(run) for run in runs], schema=RUNS)
+
+
+def _run_line(run: StoredRun) -> dict[str, object]:
+    line: dict[str, object] = {name: getattr(run, name, None) for name in RUNS.names}
+    line |= {
+        "source": run.source and run.source.title,
+        "scores": list(run.scores),
+        "reported": [(one.metric, one.value) for one in run.reported],
+        "flags": list(run.flags),
+        **run.facts.to_plain(),
+    }
+    return {name: _spelled(line[name]) for name in RUNS.names}
+
+
+def _spelled(value: object) -> object:
+    """Text without the lone surrogates that no column can hold."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def frame_of(store: "ResultStore", runs: Sequence[StoredRun]) -> pa.Table:
+    """The rows of runs, one after the other, each with the columns of its run."""
+    schema = pa.schema([*((name, pa.string()) for name in RUN_COLUMNS), *SCHEMA])
+    tables = [_framed(store, run, schema) for run in runs if run.scores]
+    return pa.concat_tables(tables) if tables else schema.empty_table()
+
+
+def _framed(store: "ResultStore", run: StoredRun, schema: pa.Schema) -> pa.Table:
+    rows = (
+        store.row_table(run)
+        if ROWS_FILE in run.files
+        else pa.Table.from_pylist(flat_lines(store.rows(run.entry)), schema=SCHEMA)
+    )
+    line = _run_line(run)
+    columns = [pa.repeat(pa.scalar(line[name], pa.string()), rows.num_rows) for name in RUN_COLUMNS]
+    return pa.Table.from_arrays([*columns, *rows.columns], schema=schema)
+
+
+def problems_table(store: "ResultStore", runs: Iterable[StoredRun]) -> pa.Table:
+    """One line per problem of each benchmark and version, as the first run that knows it has it."""
+    lines: dict[tuple[str, str, str], dict[str, object]] = {}
+    seen = set()
+    for run in runs:
+        key = (run.benchmark, run.version, run.files.get("problems.jsonl"))
+        if key in seen:
+            continue
+        seen.add(key)
+        for facts in store.problem_facts(run.entry).values():
+            line = {"benchmark": run.benchmark, "version": run.version, **facts.to_plain()}
+            line["problem_id"] = line.pop("id")
+            lines.setdefault((run.benchmark, run.version, facts.id), line)
+    plain = [{name: _spelled_all(value) for name, value in line.items()} for line in lines.values()]
+    return pa.Table.from_pylist(plain, schema=PROBLEMS)
+
+
+def _spelled_all(value: object) -> object:
+    return [_spelled(one) for one in value] if isinstance(value, list) else _spelled(value)
