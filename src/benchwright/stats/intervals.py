@@ -3,8 +3,13 @@
 The bootstrap takes *expanded* percentiles (Hesterberg, The American Statistician 69:4, 2015, section 5.2): with few
 problems plain percentiles are too narrow, as a z interval with the n-denominator spread is beside a t interval, so
 the percentiles are taken further out by just that ratio.  With a thousand problems nothing changes.
+
+Clusters of unequal size count as fewer than there are, by Kish's effective number (Survey Sampling, 1965): the twelve
+repositories of SWE-bench Verified, one of which has 231 of its 500 problems, as 3.9.  That is on the safe side; taken
+as twelve they give intervals that are too narrow.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
@@ -83,8 +88,7 @@ def bootstrap_means(
             when problems of a cluster resemble each other and the next benchmark would have other clusters.
     """
     means = resampled_means(table, rounds=rounds, rng=rng, clusters=clusters)
-    units = len(np.asarray(table)) if clusters is None else len(set(clusters))
-    tail = expanded_tail(units, confidence)
+    tail = expanded_tail(effective_units(np.shape(table)[0], clusters), confidence)
     lows, highs = np.quantile(means, [tail, 1.0 - tail], axis=0)
     return [Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True)]
 
@@ -123,11 +127,19 @@ def membership(clusters: Sequence[Hashable], n: int) -> npt.NDArray[np.float64]:
     return member
 
 
-def expanded_tail(units: int, confidence: float) -> float:
+def effective_units(n: int, clusters: Sequence[Hashable] | None) -> float:
+    """As how many units n problems count: n, or (sum of sizes)² / (sum of squared sizes) of their clusters."""
+    if clusters is None:
+        return float(n)
+    sizes = np.array(list(Counter(clusters).values()), dtype=np.float64)
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+def expanded_tail(units: float, confidence: float) -> float:
     """The share of rounds to leave out at each end, so that few units get the width of a t interval."""
     plain = (1.0 - confidence) / 2
     two_sided_quantile(confidence)  # refuses what is no confidence
-    if units < 2:
+    if units <= 1:
         return plain  # one unit tells nothing of the spread; every round is the same anyway
     from scipy import special  # takes a while, so not before it is needed
 

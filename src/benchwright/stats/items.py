@@ -11,18 +11,25 @@ from benchwright.stats.item_response import fit_item_response
 
 #: With fewer models the correlation of one problem with all others is noise, and nothing is called suspect.
 FEWEST_MODELS = 8
-#: One-sided chance below which a negative correlation makes a problem suspect.
-_SURE = 0.025
+#: The best and the worst models are a quarter of all, but at most ten.  The rules about them want five at least: of
+#: problems that every model solves with a chance of one half, five miss 3 % and ten 0.1 %.
+_MOST_AT_AN_END = 10
+_FEWEST_AT_AN_END = 5
+#: One-sided chance below which a negative correlation makes a problem suspect: one standard error.  Ordinary problems
+#: have correlations far above 0, so few of them get there by chance; and reading one too many costs little.
+_SUSPECT = 0.16
 
 RULES = {
     "against-ranking": (
         "whether a model solves it correlates negatively with how much the model solves of all other problems, by more "
-        "than chance explains (one-sided p < 0.025 by Fisher's z; of a thousand problems that say nothing about "
-        "models, 25 are expected)"
+        "than one standard error (one-sided p < 0.16 by Fisher's z: of problems that say nothing about models, one in "
+        "six gets here by chance)"
     ),
-    "top-below-bottom": (
-        "the best quarter of the models, by all other problems, solves it less often than the worst quarter"
+    "best-miss": (
+        "none of the best models (by all other problems; a quarter of the models, from 5 to 10) ever solves it, though "
+        "the others solve it more often than not"
     ),
+    "worst-solve": ("all of the worst models (as many) always solve it, though the others miss it more often than not"),
 }
 """By its name, when a problem is suspect.  A suspect problem is one to read again, not one shown to be wrong."""
 
@@ -41,10 +48,12 @@ class Item:
     correlation: float | None
     """Item-rest correlation: of its results with the models' means over all other problems.  None when all models came
     to the same, or when there are fewer than three."""
+    against: float | None
+    """One-sided chance of a correlation this low if there were none; 0.16 is one standard error."""
     top: float | None
-    """Mean of the best quarter of the models by all other problems; None with fewer than 8 models."""
+    """Mean of the best models by all other problems, a quarter but at most 10; None with fewer than 8 models."""
     bottom: float | None
-    """Mean of the worst quarter."""
+    """Mean of the worst models, as many."""
     difficulty: float | None
     """Of the two-parameter model: ability at which half the samples are right.  None where it was not fitted."""
     discrimination: float | None
@@ -84,22 +93,23 @@ def items(shares: npt.ArrayLike, problems: Sequence[str], *, fit: bool = True) -
     rest = _rest(table)
     correlations = _correlations(table, rest)
     enough = played >= FEWEST_MODELS
-    top, bottom = _quarters(table, rest)
+    ends = _Ends.of(table, rest)
     response = fit_item_response(table) if fit and len(table) >= FEWEST_MODELS and len(problems) > 1 else None
     means = np.nansum(table, axis=0) / np.maximum(played, 1)
-    against = enough & (_chance_of_correlation(correlations, played) < _SURE)
-    below = enough & (top < bottom)
+    chances = _chance_of_correlation(correlations, played)
+    broken = np.stack([enough & (chances < _SUSPECT), *ends.unlikely()])
     rows = tuple(
         Item(
             problem=problem,
             played=int(played[one]),
             share=float(means[one]) if played[one] else None,
             correlation=_or_none(correlations[one]),
-            top=_or_none(top[one]) if enough[one] else None,
-            bottom=_or_none(bottom[one]) if enough[one] else None,
+            against=None if np.isnan(correlations[one]) else float(chances[one]),
+            top=_or_none(ends.top[one]) if enough[one] else None,
+            bottom=_or_none(ends.bottom[one]) if enough[one] else None,
             difficulty=_or_none(response.difficulty[one]) if response and played[one] else None,
             discrimination=float(response.discrimination[one]) if response and played[one] else None,
-            suspect=tuple(name for name, broken in zip(RULES, (against[one], below[one]), strict=True) if broken),
+            suspect=tuple(name for name, breaks in zip(RULES, broken[:, one], strict=True) if breaks),
         )
         for one, problem in enumerate(problems)
     )
@@ -136,17 +146,42 @@ def _correlations(table: Matrix, rest: Matrix) -> Matrix:
     return np.asarray(np.where(defined, (x * y).sum(axis=0) / np.where(defined, spread, 1.0), np.nan), dtype=np.float64)
 
 
-def _quarters(table: Matrix, rest: Matrix) -> tuple[Matrix, Matrix]:
-    """Mean of the best and of the worst quarter of the models that have a result, by column."""
-    order = np.argsort(rest, axis=0, kind="stable")  # nan comes last
-    sorted_results = np.take_along_axis(table, order, axis=0)
-    played = (~np.isnan(rest)).sum(axis=0)
-    quarter = np.maximum(played // 4, 1)
-    places = np.arange(len(table))[:, None]
-    worst = places < quarter
-    best = (places >= played - quarter) & (places < played)
-    results = np.nan_to_num(sorted_results)
-    return (results * best).sum(axis=0) / quarter, (results * worst).sum(axis=0) / quarter
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ends:
+    """Means by problem of the best and the worst models, and of those that are not among the best, or the worst."""
+
+    top: Matrix
+    bottom: Matrix
+    not_top: Matrix
+    not_bottom: Matrix
+    enough: npt.NDArray[np.bool_]
+    """Whether an end has enough models for the rules about it."""
+
+    @classmethod
+    def of(cls, table: Matrix, rest: Matrix) -> "_Ends":
+        """Order the models anew for each problem, by their means over the other ones."""
+        order = np.argsort(rest, axis=0, kind="stable")  # nan comes last
+        results = np.nan_to_num(np.take_along_axis(table, order, axis=0))
+        played = (~np.isnan(rest)).sum(axis=0)
+        size = np.clip(played // 4, 1, _MOST_AT_AN_END)
+        places = np.arange(len(table))[:, None]
+        total = (results * (places < played)).sum(axis=0)
+        worst = (results * (places < size)).sum(axis=0)
+        best = (results * ((places >= played - size) & (places < played))).sum(axis=0)
+        others = np.maximum(played - size, 1)
+        return cls(
+            top=best / size,
+            bottom=worst / size,
+            not_top=(total - best) / others,
+            not_bottom=(total - worst) / others,
+            enough=size >= _FEWEST_AT_AN_END,
+        )
+
+    def unlikely(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """The problems that the best miss and the others solve, and those that the worst solve and the others miss."""
+        missed = self.enough & (self.top == 0) & (self.not_top > 0.5)
+        solved = self.enough & (self.bottom == 1) & (self.not_bottom < 0.5)
+        return missed, solved
 
 
 def _chance_of_correlation(correlations: Matrix, played: npt.NDArray[np.int_]) -> Matrix:

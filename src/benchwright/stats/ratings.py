@@ -18,12 +18,13 @@ import enum
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from benchwright.stats.bradley_terry import held_by_prior, meeting_groups, strengths
-from benchwright.stats.intervals import membership, two_sided_quantile
+from benchwright.stats.intervals import effective_units, expanded_tail, membership
 
 #: Rounds of the bootstrap, as many as BigCodeBench's script makes.
 ROUNDS = 500
@@ -125,15 +126,13 @@ def rate(
     """
     anchor = anchor or Anchor()
     table = _checked(models, shares, anchor, rounds)
-    units = np.eye(table.shape[1]) if clusters is None else membership(clusters, table.shape[1])
-    outer = (1 - confidence) / 2
-    two_sided_quantile(confidence)  # refuses what is no confidence
+    drawn = _draws(table.shape[1], rounds, rng, clusters)
+    level = _Level(tail=expanded_tail(effective_units(table.shape[1], clusters), confidence), confidence=confidence)
     rows: list[Rating] = []
     groups = meeting_groups(~np.isnan(table))
-    drawn = _draws(units, rounds, rng)
     for number, group in enumerate(groups):
         names = [models[index] for index in group]
-        group_rows = _rate_group(names, table[group], ties, anchor, drawn, outer, number)
+        group_rows = _rate_group(names, table[group], ties, anchor, drawn, level, number)
         rows += sorted(group_rows, key=lambda row: (row.rank, -row.rating, row.model))
     return Ratings(
         rows=tuple(rows),
@@ -142,9 +141,9 @@ def rate(
         rounds=rounds,
         confidence=confidence,
         problems=table.shape[1],
-        clusters=None if clusters is None else len(units),
+        clusters=None if clusters is None else len(set(clusters)),
         groups=tuple(tuple(models[index] for index in group) for group in groups),
-        method=_method(ties, anchor, rounds, confidence, None if clusters is None else len(units)),
+        method=_method(ties, anchor, rounds, confidence, None if clusters is None else len(set(clusters))),
     )
 
 
@@ -163,23 +162,34 @@ def _checked(models: Sequence[str], shares: npt.ArrayLike, anchor: Anchor, round
     return table
 
 
-def _draws(units: Matrix, rounds: int, rng: np.random.Generator) -> Matrix:
+def _draws(n: int, rounds: int, rng: np.random.Generator, clusters: Sequence[Hashable] | None) -> Matrix:
     """How often each problem (second axis) is drawn in each round (first axis)."""
-    counts = rng.multinomial(len(units), np.full(len(units), 1.0 / len(units)), size=rounds)
-    return np.asarray(counts @ units, dtype=np.float64)
+    if clusters is None:
+        return rng.multinomial(n, np.full(n, 1.0 / n), size=rounds).astype(np.float64)
+    member = membership(clusters, n)
+    counts = rng.multinomial(len(member), np.full(len(member), 1.0 / len(member)), size=rounds)
+    return np.asarray(counts @ member, dtype=np.float64)
+
+
+class _Level(NamedTuple):
+    """How sure intervals and ranges of ranks are."""
+
+    tail: float
+    """Share of rounds outside an interval, at each end."""
+    confidence: float
 
 
 def _rate_group(
-    names: Sequence[str], table: Matrix, ties: Ties, anchor: Anchor, drawn: Matrix, outer: float, number: int
+    names: Sequence[str], table: Matrix, ties: Ties, anchor: Anchor, drawn: Matrix, level: "_Level", number: int
 ) -> list[Rating]:
     played = ~np.isnan(table)
     wins = _Wins(table, ties)
     once = np.ones(table.shape[1])
     ratings = _anchored(strengths(wins(once)), names, anchor)
     resampled = np.array([_anchored(strengths(wins(weights)), names, anchor) for weights in drawn])
-    lows, medians, highs = np.quantile(resampled, [outer, 0.5, 1 - outer], axis=0)
+    lows, medians, highs = np.quantile(resampled, [level.tail, 0.5, 1 - level.tail], axis=0)
     ahead = np.array([(resampled[:, [one]] > resampled + _EQUAL).mean(axis=0) for one in range(len(names))])
-    surely = ahead >= 1 - outer
+    surely = ahead >= 0.5 + level.confidence / 2
     held = held_by_prior(wins(once))
     rows = []
     for one, name in enumerate(names):
