@@ -1,24 +1,34 @@
 """Lists of what public submissions resolved, as runs that can be ranked: behind ``bw rank BENCH --resolved FILE``."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from benchwright.app.importing_base import (
+    UNSTATED,
+    Imported,
+    ImportedRun,
+    ImportOptions,
+    Place,
+    repository_benchmark,
+    row_of,
+    run_of,
+)
 from benchwright.benchmarks.swebench.instance_ids import read_instance_ids
 from benchwright.benchmarks.swebench.submissions import Attempted, Resolved, read_resolved
-from benchwright.core.digest import digest_of
-from benchwright.core.results import Origin, ScoredRun, Source, StoredRun, Tally
+from benchwright.core.errors import UsageError
+from benchwright.core.results import ScoredRun, Source
 from benchwright.core.runs import Score
+from benchwright.core.verdicts import Outcome, Reason
+from benchwright.judging.imported import imported_verdict
 
 KIND = "swebench-resolved"
 PARTIAL = "partial?"
 """Flag of a submission that was apparently made for another split alone."""
-UNSTATED = "unstated"
-"""Version of the benchmark's data where a source does not say which it used."""
-
-_SOLVED, _NOT_SOLVED = Tally(scored=1, passed=1), Tally(scored=1, passed=0)
+_LISTED = imported_verdict(Outcome.PASSED, Reason.ALL_TESTS_PASSED, "listed as resolved")
+_NOT_LISTED = imported_verdict(Outcome.FAILED, Reason.NOT_STATED, "not listed as resolved")
 # Submissions to the public leaderboard are named by day and system, such as 20240620_sweagent_claude3.5sonnet.
 _DAY = re.compile(r"(\d{4})(\d{2})(\d{2})_")
 
@@ -62,58 +72,70 @@ def resolved_runs(
     Raises:
         UsageError: A file cannot be used, or they do not belong together.
     """
-    if problem_ids is None and dataset is not None:
-        problem_ids = read_instance_ids(dataset)
-    resolved = read_resolved(path, problem_ids)
-    notes = resolved.notes(attempted)
+    options = ImportOptions(
+        subset=subset,
+        version=version,
+        dataset=dataset,
+        attempted=attempted,
+        source_title=source_title or None,
+        source_url=source_url or None,
+    )
+    resolved = read_resolved(path, _ids(options) if problem_ids is None else problem_ids)
+    runs = _runs(resolved, benchmark, options)
+    return ResolvedRuns(resolved=resolved, runs=tuple(run.scored for run in runs), notes=resolved.notes(attempted))
+
+
+def import_resolved(path: Path, options: ImportOptions) -> Imported:
+    """The same, to be stored; raises `UsageError` also when no benchmark is named, and for a model the list lacks."""
+    benchmark = repository_benchmark(options, path)
+    resolved = read_resolved(path, _ids(options))
+    runs = tuple(run for run in _runs(resolved, benchmark, options) if options.model in (None, run.run.model))
+    if not runs:
+        raise UsageError(f"{path} has {len(resolved.solved)} submissions, and {options.model!r} is none of them.")
+    return Imported(runs=runs, notes=resolved.notes(options.attempted))
+
+
+def _ids(options: ImportOptions) -> tuple[str, ...] | None:
+    return None if options.dataset is None else read_instance_ids(options.dataset)
+
+
+def _runs(resolved: Resolved, benchmark: str, options: ImportOptions) -> tuple[ImportedRun, ...]:
     source = Source(
         kind=KIND,
-        title=source_title or path.name,
-        url=source_url,
-        files=((path.name, resolved.sha256),),
-        note=" ".join(notes),
+        title=options.source_title or resolved.path.name,
+        url=options.source_url or "",
+        files=((resolved.path.name, resolved.sha256),),
+        note=" ".join(resolved.notes(options.attempted)),
     )
-    runs = tuple(
-        _run(resolved, name, attempted, source, benchmark=benchmark, subset=subset, version=version)
-        for name in resolved.solved
-    )
-    return ResolvedRuns(resolved=resolved, runs=runs, notes=notes)
-
-
-def _run(
-    resolved: Resolved, name: str, attempted: Attempted, source: Source, *, benchmark: str, subset: str, version: str
-) -> ScoredRun:
-    solved = resolved.solved[name]
-    tallies = {
-        problem_id: _SOLVED if problem_id in solved else _NOT_SOLVED for problem_id in resolved.played(name, attempted)
-    }
-    identity = digest_of([KIND, benchmark, subset, version, name, resolved.sha256, _identity(tallies)])
-    run = StoredRun(
-        entry=identity,
-        run_id=identity,
-        origin=Origin.IMPORTED,
-        source=source,
+    place = Place(
         benchmark=benchmark,
-        version=version,
-        subset=subset,
-        variant="patch",
-        model=name,
-        scores=(Score.PATCH,),
-        problems=len(tallies),
-        solved=len(solved),
-        flags=(PARTIAL,) if name in resolved.partial else (),
-        finished=_day(name),
+        version=options.version or UNSTATED,
+        subset=options.subset or "all",
+        variant=options.variant or "patch",
     )
-    return ScoredRun(run=run, score=Score.PATCH, tallies=tallies)
+    return tuple(_run(resolved, name, place, source, options) for name in resolved.solved)
 
 
-def _identity(tallies: Mapping[str, Tally]) -> list[list[object]]:
-    """What tells two sets of tallies apart, as plain data."""
-    return [[problem_id, tally.scored, tally.passed] for problem_id, tally in sorted(tallies.items())]
+def _run(resolved: Resolved, name: str, place: Place, source: Source, options: ImportOptions) -> ImportedRun:
+    solved = resolved.solved[name]
+    rows = tuple(
+        row_of(problem_id, Score.PATCH, _LISTED if problem_id in solved else _NOT_LISTED)
+        for problem_id in resolved.played(name, options.attempted)
+    )
+    run = run_of(
+        place,
+        source,
+        rows,
+        model=name,
+        scaffold=options.scaffold or "",
+        flags=(PARTIAL,) if name in resolved.partial else (),
+        finished=day_in_name(name),
+    )
+    return ImportedRun(run=run, rows=rows, files={resolved.path.name: resolved.path})
 
 
-def _day(name: str) -> str:
-    """The day that a submission's name begins with, or nothing."""
+def day_in_name(name: str) -> str:
+    """The day that a submission's name begins with, ISO 8601, or nothing."""
     found = _DAY.match(name)
     try:
         return date(*map(int, found.groups())).isoformat() if found else ""

@@ -11,6 +11,7 @@ import enum
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,7 +74,7 @@ class OfficialVerdicts:
 
     verdicts: Mapping[SampleKey, OfficialVerdict]
     date: str
-    """As the file has it, such as ``2024-12-25 10:11``; empty without one."""
+    """When the harness wrote it, ISO 8601, such as ``2024-12-25T10:11:00``; empty where the file does not say."""
     sha256: str
 
 
@@ -97,12 +98,14 @@ def read_verdicts(path: Path) -> OfficialVerdicts:
             verdicts[SampleKey(task_id, number)] = _verdict(sample, f"{path}: sample {number} of {task_id}")
     if not verdicts:
         raise UsageError(f"{path} holds no verdict.")
-    date = document.value.get("date")
-    return OfficialVerdicts(
-        verdicts=verdicts,
-        date=date if isinstance(date, str) and len(date) <= 40 and date.isprintable() else "",
-        sha256=document.sha256,
-    )
+    return OfficialVerdicts(verdicts=verdicts, date=_moment(document.value.get("date")), sha256=document.sha256)
+
+
+def _moment(value: object) -> str:
+    try:
+        return datetime.fromisoformat(value).isoformat() if isinstance(value, str) else ""
+    except ValueError:  # the harness has no use for it either: a date in another form is none
+        return ""
 
 
 def read_naming(path: Path) -> Naming:

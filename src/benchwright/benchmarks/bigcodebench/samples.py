@@ -20,7 +20,8 @@ _SUFFIXES = (".jsonl", ".jsonl.gz")
 # The official tool writes `<model>--bigcodebench-<backend>-<temperature>-<n>-….jsonl`.
 _MODEL_SEPARATOR = "--bigcodebench-"
 _RESULT_MARKS = ("eval_results", "pass_at_k")
-_RUN_JOURNAL, _RUN_SAMPLES = "replies.jsonl", "samples.jsonl"
+_RUN_JOURNAL = "replies.jsonl"
+_RESULT_MANIFEST, _RESULT_SAMPLES = "manifest.json", "samples.jsonl"
 # How many unknown ids an error names before it only counts them.
 _NAMED = 5
 
@@ -65,8 +66,8 @@ def _sample_files(path: Path) -> list[Path]:
         if not path.exists():
             raise UsageError(f"There is no file {path}.")
         return [path]
-    if (path / _RUN_JOURNAL).exists() and (path / _RUN_SAMPLES).exists():
-        return [path / _RUN_SAMPLES]  # the folder of a run
+    if (path / _RESULT_SAMPLES).exists() and any((path / mark).exists() for mark in (_RUN_JOURNAL, _RESULT_MANIFEST)):
+        return [path / _RESULT_SAMPLES]  # the folder of a run or of a grading
     files = sorted(
         file
         for file in path.iterdir()
@@ -120,6 +121,8 @@ class _Reading:
             self.unknown.setdefault(task_id, _Unknown(task_id, where))
             return
         solution, unreadable = _usable(row[answer], answer, problem, line.undecodable)
+        if isinstance(row.get("unreadable"), str):  # as a grading kept it: the answer itself could not be
+            solution, unreadable = None, row["unreadable"]
         if isinstance(row.get("variant"), str):
             self.variants.add(row["variant"])
         raw, lead = row.get("raw_solution"), _text_or_empty(row, "lead", where)

@@ -19,6 +19,7 @@ from benchwright.benchmarks.documents import read_document
 from benchwright.benchmarks.foreign import name_of, table_of
 from benchwright.benchmarks.jsonl import type_name
 from benchwright.benchmarks.swebench.official import OfficialStatus
+from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
 
 _MAX_BYTES = 64 * 1024 * 1024
@@ -76,7 +77,9 @@ class RunReport:
     """Whether the source names every instance that was asked; otherwise an instance it does not name may be one that
     was not resolved."""
     files: tuple[tuple[str, str], ...]
-    """Name and SHA-256 of every file that was read."""
+    """Name and SHA-256 of every file that was read; of many in one folder: over their names and digests."""
+    kept: tuple[Path, ...] = ()
+    """Files worth keeping beside the results."""
 
 
 def looks_like_run_report(document: Any) -> bool:
@@ -111,6 +114,7 @@ def read_run_report(path: Path) -> RunReport:
         not_submitted=incomplete,
         names_all=True,
         files=((path.name, document.sha256),),
+        kept=(path,),
     )
 
 
@@ -126,7 +130,7 @@ def read_instance_reports(folder: Path) -> RunReport:
     """
     statuses: dict[str, OfficialStatus] = {}
     tests: dict[str, TestCounts] = {}
-    files: list[tuple[str, str]] = []
+    files: list[list[str]] = []
     for place in sorted(one for one in folder.iterdir() if one.is_dir()):
         path = place / _REPORT
         if not path.is_file():
@@ -141,13 +145,13 @@ def read_instance_reports(folder: Path) -> RunReport:
         counts = _test_counts(report, path)
         if counts is not None:
             tests[place.name] = counts
-        files.append((f"{place.name}/{_REPORT}", document.sha256))
+        files.append([place.name, document.sha256])
     return RunReport(
         model=name_of(folder.resolve().name, str(folder), "the folder's name"),
         statuses=statuses,
         tests=tests,
         names_all=False,
-        files=tuple(files),
+        files=((f"{len(files)} files */{_REPORT}", digest_of(files)),),
     )
 
 
@@ -172,7 +176,8 @@ def read_submission(folder: Path) -> RunReport:
         title=_title(folder),
         statuses=_statuses(results, known, path),
         names_all=False,
-        files=((f"{folder.name}/{_RESULTS}", document.sha256),),
+        files=((str(_RESULTS), document.sha256),),
+        kept=(path,),
     )
 
 
