@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.app.ranking_sources import Sources, gather
+from benchwright.app.recording import open_to_read
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.facts import facts_of
 from benchwright.benchmarks.registry import BENCHMARKS
@@ -122,35 +123,43 @@ def rank(request: RankRequest, workspace: Workspace) -> Ranking:
     Raises `UsageError` when there is nothing to rank, or a source cannot be read.
     """
     known = _Known.of(request.benchmark)
-    _check(request)
-    anchor = _anchor(request.anchor)
-    sources = _wanted(gather(request, workspace), request, known)
+    if request.rounds < 1:
+        raise UsageError(f"Intervals take at least one round, and {request.rounds} was given; choose --rounds 500.")
+    with open_to_read(workspace, request.store) as store:
+        return _ranking(request, known, gather(request, workspace, store))
+
+
+def _ranking(request: RankRequest, known: "_Known", every: Sources) -> Ranking:
+    sources = _wanted(every, request, known)
+    facts = facts_of(request.benchmark)
     policy = Policy(
         imports=request.imports,
-        comparable_versions=facts_of(request.benchmark).comparable_versions,
+        comparable_versions=facts.comparable_versions,
         expected=frozenset(sources.problem_ids) or known.ids(_subset(sources)),
         common=request.named if request.common is None else request.common,
     )
-    groups = arrange(sources.scored, policy)
     options = RankOptions(
         ties=request.ties,
         rounds=request.rounds,
-        anchor=anchor,
+        anchor=_anchor(request.anchor),
         seed=request.seed,
         rating=request.rating,
         title=known.title,
-        benchmark=facts_of(request.benchmark),
+        benchmark=facts,
     )
     tables = [
-        _table(group, options, sources, rated=number == 0 or request.every_table) for number, group in enumerate(groups)
+        _table(group, options, sources, rated=number == 0 or request.every_table)
+        for number, group in enumerate(arrange(sources.scored, policy))
     ]
-    tables += reported_tables(sources.reported, title=known.title, benchmark=facts_of(request.benchmark))
+    tables += reported_tables(sources.reported, title=known.title, benchmark=facts)
+    elsewhere = len(every.runs) - len(sources.runs)
+    notes = (f"{elsewhere} results of other subsets or variants are not looked at.",) if elsewhere else ()
     return Ranking(
         request=request,
         main=tables[0],
         others=tuple(tables[1:]),
         left_out=sources.left_out,
-        notes=sources.notes,
+        notes=(*sources.notes, *notes),
     )
 
 
@@ -176,13 +185,6 @@ class _Known:
 
     def ids(self, subset: str) -> frozenset[str]:
         return self.subset_ids.get(subset, frozenset())
-
-
-def _check(request: RankRequest) -> None:
-    if request.rounds < 1:
-        raise UsageError(f"Intervals take at least one round, and {request.rounds} was given; choose --rounds 500.")
-    if request.store is not None and request.named and not request.runs:
-        raise UsageError("Files were named to be ranked, so the store is not looked at; leave --store out.")
 
 
 def _anchor(text: str | None) -> Anchor:

@@ -1,11 +1,13 @@
 """Where the runs of a ranking come from: the store, results folders, lists of resolved instances, official verdicts."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from benchwright.app.importing_submissions import UNSTATED, resolved_runs
+from benchwright.app.importing_submissions import resolved_runs
+from benchwright.app.named_runs import every_run, with_manifest
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.benchmarks.swebench.submissions import Attempted
@@ -13,6 +15,7 @@ from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.tables import LeftOut
+from benchwright.store.results import ResultStore
 
 
 class Wanted(Protocol):
@@ -51,10 +54,6 @@ class Wanted(Protocol):
         """The benchmark's rows."""
 
     @property
-    def store(self) -> Path | None:
-        """Where the store is; None for the usual place."""
-
-    @property
     def named(self) -> bool:
         """Whether any of these was named."""
 
@@ -73,7 +72,7 @@ class Sources:
     problem_ids: tuple[str, ...] = ()
     """All problems of the benchmark, where a file of its rows was given."""
     facts: Callable[[StoredRun], Mapping[str, ProblemFacts]] = lambda run: {}
-    """What is known of a run's problems."""
+    """What is known of the problems of one of these runs."""
 
     @property
     def runs(self) -> list[StoredRun]:
@@ -89,7 +88,8 @@ class Sources:
         )
 
     def with_(self, other: "Sources") -> "Sources":
-        """Both together; of what is known of problems, the first that knows anything."""
+        """Both together."""
+        own = {run.entry for run in self.runs}
         return Sources(
             where=f"{self.where} and {other.where}",
             scored=self.scored + other.scored,
@@ -97,7 +97,7 @@ class Sources:
             left_out=self.left_out + other.left_out,
             notes=self.notes + other.notes,
             problem_ids=self.problem_ids or other.problem_ids,
-            facts=lambda run: self.facts(run) or other.facts(run),
+            facts=lambda run: self.facts(run) if run.entry in own else other.facts(run),
         )
 
     def problem_facts(self, runs: Sequence[ScoredRun]) -> Mapping[str, ProblemFacts]:
@@ -109,17 +109,67 @@ _ASKED = 3
 """Runs that are asked for what they know of their problems; in one table they know the same or nothing."""
 
 
-def gather(wanted: Wanted, workspace: Workspace) -> Sources:
-    """Everything that is asked for.  Raises `UsageError` for a source that cannot be read."""
+def gather(wanted: Wanted, workspace: Workspace, store: ResultStore) -> Sources:
+    """Everything that is asked for: what was named, otherwise all that the store has of the benchmark.
+
+    Raises `UsageError` for a source that cannot be read.
+    """
     found: list[Sources] = []
+    if wanted.runs:
+        found.append(_of_runs(every_run(wanted.runs, workspace, store), wanted, store, "the results that were named"))
     if wanted.resolved is not None:
         found.append(_resolved(wanted, wanted.resolved))
-    if not found:
-        raise UsageError("no sources yet")
+    if not wanted.named:
+        found.append(_whole_store(wanted, store))
     together = found[0]
     for other in found[1:]:
         together = together.with_(other)
     return together
+
+
+def _whole_store(wanted: Wanted, store: ResultStore) -> Sources:
+    current = store.runs(benchmark=wanted.benchmark)
+    entries = {run.entry for run in current}
+    replaced = [run for run in store.runs(benchmark=wanted.benchmark, superseded=True) if run.entry not in entries]
+    models = Counter(run.model for run in current)
+    # Manifests are read where they decide something: how an agent or a patch was judged, which runs to pool.
+    runs = [
+        with_manifest(run, store) if run.evaluation or Score.PATCH in run.scores or models[run.model] > 1 else run
+        for run in current
+    ]
+    found = _of_runs(runs, wanted, store, f"the store {store.layout.root}")
+    left_out = [
+        LeftOut(entry=run.entry, model=run.model, reason="A newer grading of the same run replaces it.")
+        for run in replaced
+    ]
+    damaged = [LeftOut(entry=entry, model="", reason=reason) for entry, reason in sorted(store.damaged.items())]
+    return replace(found, left_out=(*found.left_out, *left_out, *damaged))
+
+
+def _of_runs(runs: Sequence[StoredRun], wanted: Wanted, store: ResultStore, where: str) -> Sources:
+    """Runs of the store, or lent to it; those without the score that is asked for are left out."""
+    others = [run for run in runs if run.benchmark != wanted.benchmark]
+    if others:
+        raise UsageError(
+            f"{others[0].model} ({others[0].entry[:12]}) is a result of {others[0].benchmark}, not of "
+            f"{wanted.benchmark}; leave it out, or rank that benchmark."
+        )
+    fit = [run for run in runs if not run.reported_only and wanted.score in (None, *run.scores)]
+    lacking = [run for run in runs if not run.reported_only and wanted.score not in (None, *run.scores)]
+    return Sources(
+        where=where,
+        scored=tuple(store.scored(fit, wanted.score)),
+        reported=tuple(run for run in runs if run.reported_only),
+        left_out=tuple(
+            LeftOut(entry=run.entry, model=run.model, reason=f"It has no score {wanted.score}, only {_has(run)}.")
+            for run in lacking
+        ),
+        facts=lambda run: store.problem_facts(run.entry),
+    )
+
+
+def _has(run: StoredRun) -> str:
+    return ", ".join(score.value for score in run.scores)
 
 
 def _resolved(wanted: Wanted, path: Path) -> Sources:
@@ -129,15 +179,11 @@ def _resolved(wanted: Wanted, path: Path) -> Sources:
             f"A list of resolved instances is of repository problems, and {wanted.benchmark} is not; choose one of: "
             f"{known}."
         )
-    ids: tuple[str, ...] | None = None
-    version, subset = UNSTATED, wanted.subset or "all"
     found = resolved_runs(
         path,
         benchmark=wanted.benchmark,
-        subset=subset,
-        version=version,
+        subset=wanted.subset or REPOSITORY_BENCHMARKS.get(wanted.benchmark).subsets[0],
         dataset=wanted.dataset,
         attempted=wanted.attempted,
     )
-    ids = found.resolved.problem_ids
-    return Sources(where=path.name, scored=found.runs, notes=found.notes, problem_ids=ids)
+    return Sources(where=path.name, scored=found.runs, notes=found.notes, problem_ids=found.resolved.problem_ids)

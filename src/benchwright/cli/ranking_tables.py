@@ -9,7 +9,7 @@ from rich.table import Table as Grid
 from benchwright.app.ranking import LeaderboardRow, Ranking, Table, shared_flags
 from benchwright.cli.tables import note
 
-_NAME = 36
+_NAME = 32
 """Characters of a name that are shown; the JSON has all."""
 
 
@@ -32,8 +32,11 @@ def show_ranking(out: Console, ranking: Ranking, *, every_table: bool) -> None:
 
 
 def short(name: str, most: int = _NAME) -> str:
-    """A name on one line, with an ellipsis in the middle when it is long: its end often tells versions apart."""
-    line = " ".join(name.split())
+    """A name on one line, nothing in it that steers a terminal, with an ellipsis in the middle when it is long.
+
+    The end of a name often tells versions apart.
+    """
+    line = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in name)
     if len(line) <= most:
         return line
     tail = most // 3
@@ -48,7 +51,7 @@ def _show(out: Console, table: Table) -> None:
         out.print(escape(table.reason), soft_wrap=True)
     common = shared_flags([row.flags for row in table.rows]) if len(table.rows) > 1 else ()
     hidden = {flag.name for flag in common}
-    grid = Grid(pad_edge=False)
+    grid = Grid()
     columns = [(name, cell) for name, cell, shown in _columns(table, hidden) if shown]
     for name, _ in columns:
         grid.add_column(escape(name), justify="left" if name in ("model", "flags") else "right", overflow="fold")

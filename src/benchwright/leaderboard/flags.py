@@ -14,6 +14,8 @@ CONTAMINATION, CONTAMINATION_POSSIBLE, CUTOFF_UNKNOWN = "contamination", "contam
 
 _KNOWN = {
     **{name: f"{why[0].upper()}{why[1:]}." for name, why in NEVER_RANKED.items()},
+    "tampered": "Some answers interfered with the tests or the evidence, which a person should look at.",
+    "weak_isolation": "The answers were not kept apart as strongly as by default.",
     "partial?": "Apparently made for another split alone, so that its score here says less than it could.",
 }
 """What flags that runs come with mean."""
@@ -52,7 +54,7 @@ def _of_runs(runs: Sequence[StoredRun]) -> Iterator[Flag]:
     if last.origin is Origin.IMPORTED:
         title = last.source.title if last.source else "an unknown source"
         yield Flag(name=IMPORT, text=f"Imported from {title}; not graded by benchwright.")
-    for name in dict.fromkeys(name for run in runs for name in run.flags):
+    for name in dict.fromkeys(name for run in runs for name in run.flags if name != INTEGRITY):
         yield Flag(name=name, text=_KNOWN.get(name, f"The run is marked {name}."))
     yield from _integrity([run.manifest for run in runs])
 

@@ -1,0 +1,208 @@
+"""Ranking what a store holds and what was named."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stored_pieces import add_import, add_run
+
+from benchwright.app.ranking import Imports, Ranking, RankRequest, rank
+from benchwright.app.workspace import Workspace
+from benchwright.core.errors import UsageError
+from benchwright.core.results import ModelFacts, Origin, ProblemFacts, ReportedScore, Source, StoredRun
+from benchwright.core.runs import Score
+from benchwright.store.results import ResultStore
+
+BESIDE = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Where a store can be made."""
+    return tmp_path / "results"
+
+
+def ranked(store: Path, **request: Any) -> Ranking:
+    """The ranking of a store."""
+    values: dict[str, Any] = {"benchmark": "starter", "store": store, "rounds": 20, **request}
+    return rank(RankRequest(**values), Workspace(home=store.parent))
+
+
+def models(ranking: Ranking) -> list[str]:
+    """Models of the main table, the best first."""
+    return [row.model for row in ranking.main.rows]
+
+
+def test_a_store_is_ranked(store: Path) -> None:
+    """The best first, with everything the JSON promises, and nothing else of the store."""
+    add_run(store, "low", "PFFF")
+    add_run(store, "high", "PPPF", cost=1.5)
+    add_run(store, "other prompt", "PPPP", variant="instruct")
+    ranking = ranked(store)
+    assert models(ranking) == ["high", "low"]
+    plain = ranking.to_plain()
+    assert {
+        "benchmark", "version", "subset", "variant", "score", "ties", "anchor", "rounds", "method", "rows",
+        "other_tables", "left_out", "notes",
+    } <= set(plain)  # fmt: skip
+    row = plain["rows"][0]
+    assert (row["rank"], row["model"], row["pass@1"], row["solved"], row["n"]) == (1, "high", 0.75, 3, 4)
+    assert row["cost"] == 1.5
+    assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+    assert row["low"] <= row["rating"] <= row["high"]
+    assert (plain["variant"], plain["metric"], row["origin"]) == ("complete", "pass@1[calibrated]", "own")
+    assert "1 results of other subsets or variants are not looked at." in plain["notes"]
+    assert json.loads(json.dumps(plain)) == plain
+
+
+def test_a_regrading_replaces_and_is_listed(store: Path) -> None:
+    """Of one run the newest entry counts; the older one is left out with the reason."""
+    old = add_run(store, "a", "PF")
+    add_run(store, "a", "PP")
+    add_run(store, "b", "FP")
+    ranking = ranked(store)
+    assert [(row.model, row.solved) for row in ranking.main.rows] == [("a", 2), ("b", 1)]
+    assert [(one.entry, one.reason) for one in ranking.left_out] == [
+        (old.entry, "A newer grading of the same run replaces it.")
+    ]
+
+
+def test_imports_are_apart_with_or_alone(store: Path) -> None:
+    """The three ways, and a source's mere numbers in a table of their own."""
+    add_run(store, "own", "PF")
+    add_import(store, "theirs", "PP")
+    numbers = {"scores": (), "reported": (ReportedScore(metric="pass@1", value=0.9),), "origin": Origin.IMPORTED}
+    listed = StoredRun(
+        entry="", run_id="n", benchmark="starter", version="", subset="full", variant="complete", model="listed",
+        source=Source(kind="list", title="A list"), **numbers,
+    )  # fmt: skip
+    with ResultStore(store) as opened:
+        opened.add(listed, [], {})
+    ranking = ranked(store)
+    assert models(ranking) == ["own"]
+    assert [[row.model for row in table.rows] for table in ranking.others] == [["theirs"], ["listed"]]
+    together = ranked(store, imports=Imports.WITH)
+    assert models(together) == ["theirs", "own"]
+    assert [flag.name for flag in together.main.rows[0].flags] == ["import"]
+    assert models(ranked(store, imports=Imports.ONLY)) == ["theirs"]
+
+
+def test_runs_that_lack_tasks_stand_apart_or_are_cut_down(store: Path) -> None:
+    """In the store partial runs have a table of their own; on request all are compared on common tasks."""
+    add_run(store, "whole", "PPFF")
+    add_run(store, "also whole", "PFFF")
+    add_run(store, "partial", "PP")
+    ranking = ranked(store)
+    assert models(ranking) == ["whole", "also whole"]
+    assert ranking.others[0].reason.startswith("Partial: 2 problems, where the full table is over 4.")
+    common = ranked(store, common=True)
+    assert len(common.main.rows) == 3
+    assert len(common.main.problems) == 2
+    assert "2 of 3 runs have further problems; all are compared on 2 common ones." in common.to_plain()["notes"]
+
+
+def test_named_runs_are_ranked(store: Path) -> None:
+    """By model or entry; a model's name means all of its runs, told apart by their entries."""
+    a = add_run(store, "a", "PP")
+    first = add_run(store, "twice", "PF", run_id="1")
+    second = add_run(store, "twice", "FF", run_id="2")
+    add_run(store, "unnamed", "PP")
+    ranking = ranked(store, runs=(a.entry[:12], "twice"))
+    assert [row.label for row in ranking.main.rows] == [
+        "a", f"twice [{first.entry[:8]}]", f"twice [{second.entry[:8]}]"
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="nobody"):
+        ranked(store, runs=("nobody",))
+
+
+def test_the_score_can_be_chosen(store: Path) -> None:
+    """Runs without it are left out by name."""
+    both = (Score.EXTRACTED, Score.CALIBRATED)
+    add_run(store, "a", "PP", scores=both)
+    add_run(store, "b", "PF", scores=both)
+    add_run(store, "c", "PF")
+    ranking = ranked(store, score=Score.EXTRACTED)
+    assert models(ranking) == ["a", "b"]
+    assert ranking.main.metric == "pass@1[extracted]"
+    assert [(one.model, one.reason) for one in ranking.left_out] == [
+        ("c", "It has no score extracted, only calibrated.")
+    ]
+
+
+def test_problems_dates_come_from_the_store(store: Path) -> None:
+    """What was written down of the problems, and of the model, decides the contamination window."""
+    dates = [ProblemFacts(id=f"p{number}", created=f"202{number}-01-01") for number in range(2)]
+    add_run(store, "a", "PP", facts=dates, facts_of_model=ModelFacts(cutoff="2020-06"))
+    add_run(store, "b", "PF", facts=dates)
+    flags = {row.model: [flag.text for flag in row.flags] for row in ranked(store).main.rows}
+    assert flags["a"] == ["1 of 2 problems were public before the model's cut-off, 2020-06-30."]
+    assert flags["b"][0].startswith("It is not known up to when")
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        ({"benchmark": "startr"}, "did you mean starter"),
+        (
+            {"subset": "half"},
+            r"There are no results of starter \(half, complete\) .* only of these \(full, complete: 1\)",
+        ),
+        ({"imports": Imports.ONLY}, "There are no imported results of starter"),
+        ({"benchmark": "bigcodebench"}, "There are no results of bigcodebench in the store"),
+        ({"anchor": "nobody"}, "no model to anchor the ratings to named 'nobody'"),
+        ({"rounds": 0}, "at least one round"),
+        ({"resolved": Path("x.json")}, "is of repository problems, and starter is not"),
+        ({"benchmark": "bigcodebench", "runs": ("a",)}, "is a result of starter, not of bigcodebench"),
+    ],
+)
+def test_what_cannot_be_ranked_is_misuse(store: Path, request_: dict[str, Any], words: str) -> None:
+    """One plain sentence says what there is instead."""
+    add_run(store, "a", "PF")
+    with pytest.raises(UsageError, match=words):
+        ranked(store, **request_)
+
+
+@pytest.mark.parametrize(("text", "rating"), [("b", 1000), ("b=800", 800), ("a=b", 1000), ("a=b=700.5", 700.5)])
+def test_an_anchor_may_have_a_rating(store: Path, text: str, rating: float) -> None:
+    """The last equals sign separates, if a number follows; names may hold equals signs."""
+    add_run(store, "a=b", "PPPF")
+    add_run(store, "b", "PFFF")
+    name = "a=b" if text.startswith("a=b") else "b"
+    (row,) = [row for row in ranked(store, anchor=text).main.rows if row.model == name]
+    assert row.rated is not None
+    assert row.rated.rating == pytest.approx(rating)
+
+
+def test_a_list_of_resolved_instances_is_ranked(tmp_path: Path) -> None:
+    """Who resolved what becomes a table of imports without any store, and what the source does not say is noted."""
+    path, ids = tmp_path / "resolved.json.gz", tmp_path / "ids.json"
+    path.write_bytes(gzip.compress(json.dumps({"a__b-1": ["x", "y"], "a__b-2": ["x"], "a__b-3": []}).encode()))
+    ids.write_text(json.dumps(["a__b-1", "a__b-2", "a__b-3", "a__b-4"]))
+    ranking = ranked(tmp_path / "none", benchmark="swebench-verified", resolved=path, dataset=ids)
+    assert [(row.model, row.solved, row.problems) for row in ranking.main.rows] == [("x", 2, 4), ("y", 1, 4)]
+    notes = " ".join(ranking.to_plain()["notes"])
+    assert "5 to 10 % are estimated to be wrong themselves" in notes
+    assert "not what it tried" in notes
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_public_submissions_are_ranked_by_what_they_resolved() -> None:
+    """The 99 submissions on Verified's 500: with half ties, the order is that of their counts."""
+    folder = Path(os.environ.get("BENCHWRIGHT_TEST_DATA", BESIDE)) / "swebench"
+    if not folder.is_dir():
+        pytest.skip(f"the real data is not at {folder}; set BENCHWRIGHT_TEST_DATA")
+    ranking = ranked(
+        Path("none"),
+        benchmark="swebench-verified",
+        resolved=folder / "resolved_submissions.json.gz",
+        dataset=folder / "verified_500_statements.jsonl.gz",
+        rounds=3,
+    )
+    counts = [row.solved for row in ranking.main.rows]
+    assert (len(counts), len(ranking.main.problems)) == (99, 500)
+    assert counts == sorted(counts, reverse=True)
+    ranks = [row.rated.rank for row in ranking.main.rows if row.rated]
+    assert ranks == [1 + sum(other > one for other in counts) for one in counts]
