@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchwright.core.evaluation import VERSIONS, EvaluationVersion
 from benchwright.core.results import ProblemFacts, ScoredRun
+from benchwright.core.runs import Score
 from benchwright.leaderboard.tables import LeftOut, Table
 
 
@@ -62,8 +63,8 @@ class SiteAnswer:
     """Address of the transcript; becomes a link when it begins with http:// or https://."""
 
 
-type Answers = Callable[[str, str], tuple[SiteAnswer, ...]]
-"""From an entry and a problem's id to that run's answers, one per sample; empty when it keeps none."""
+Answers = Callable[[str, Score, str], tuple[SiteAnswer, ...]]
+"""From an entry, a score and a problem's id to that run's answers, one per sample; empty when it keeps none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

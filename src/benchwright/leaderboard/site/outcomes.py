@@ -19,7 +19,7 @@ from benchwright.leaderboard.tables import LeaderboardRow, Table
 NOT_ASKED = (0, 0, 0)
 """Counts of a problem that a run was not asked; always code 0."""
 
-type Counts = tuple[int, int, int]
+Counts = tuple[int, int, int]
 """Samples that count, samples that pass, samples that are faults."""
 
 

@@ -18,7 +18,7 @@ _ESCAPES = str.maketrans({one: f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029\
 def script(name: str, value: Any) -> bytes:
     """A script that puts plain data under a name, where the pages look for it; the same data gives the same bytes.
 
-    Lone surrogates, which answers may hold, become U+FFFD's stand-in escape: the script is always valid UTF-8.
+    Lone surrogates, which answers may hold, are escapes as well: the script is always valid UTF-8.
     Raises ``ValueError`` for numbers that JSON does not have.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)

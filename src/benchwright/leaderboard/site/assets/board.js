@@ -1,0 +1,178 @@
+// The leaderboard: choose a table, filter, sort, choose columns; the address keeps all of it.
+(function () {
+  "use strict";
+  const el = BW.el;
+  const id = (name) => document.getElementById(name);
+  const view = { table: null, columns: [], shown: [], lines: new Map(), state: {} };
+  const CHUNK = 250; // rows drawn before the browser paints again
+
+  const first = function () {
+    const narrow = window.matchMedia("(max-width: 640px)").matches;
+    return view.columns.filter((column) => column.first && (!narrow || column.narrow)).map((column) => column.id);
+  };
+
+  const chosen = function () {
+    const wanted = view.state.cols ? view.state.cols.split(",") : first();
+    return view.columns.filter((column) => column.id === "model" || wanted.includes(column.id));
+  };
+
+  const sorting = function () {
+    const [name, way] = (view.state.sort || "").split(":");
+    const column = view.columns.find((one) => one.id === name);
+    if (column) return { column: column, up: way === "up" };
+    const usual = view.columns.find((one) => one.id === "rank") || view.columns.find((one) => one.id === "score");
+    return { column: usual, up: usual.id === "rank" };
+  };
+
+  const compare = function (a, b) {
+    return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
+  };
+
+  const sorted = function (rows) {
+    const { column, up } = sorting();
+    const keys = new Map(rows.map((row) => [row, column.sort(row)]));
+    return [...rows].sort(function (x, y) {
+      const [a, b] = [keys.get(x), keys.get(y)];
+      if (a === null || b === null) return (a === null) - (b === null); // unknown comes last either way
+      return up ? compare(a, b) : compare(b, a);
+    });
+  };
+
+  const text = (row) => [row.model, row.label, row.scaffold, row.entry].filter(Boolean).join(" ").toLowerCase();
+
+  const kept = function (row) {
+    const { q, origin, weights, size } = view.state;
+    if (q && !q.toLowerCase().split(/\s+/).every((word) => text(row).includes(word))) return false;
+    if (origin && (origin === "own") !== row.own) return false;
+    if (weights && BW.weightsOf(row) !== weights) return false;
+    if (size && !((row.facts || {}).parameters <= Number(size))) return false;
+    return true;
+  };
+
+  const head = function () {
+    const now = sorting();
+    return el("tr", null, chosen().map(function (column) {
+      const sort = column === now.column ? (now.up ? "ascending" : "descending") : "none";
+      const button = el("button", { type: "button", title: column.tip, onclick: () => order(column, sort) }, column.title, el("span", { class: "arrow", "aria-hidden": "true" }));
+      return el("th", { scope: "col", "data-column": column.id, class: column.number ? "number" : null, "aria-sort": sort }, button);
+    }));
+  };
+
+  const line = function (row) {
+    if (!view.lines.has(row)) {
+      const cells = chosen().map(function (column) {
+        const about = { "data-column": column.id, class: column.number ? "number" : null };
+        return column.header ? el("th", { scope: "row", ...about }, column.cell(row)) : el("td", about, column.cell(row));
+      });
+      view.lines.set(row, el("tr", null, cells));
+    }
+    return view.lines.get(row);
+  };
+
+  let drawing = 0;
+  const draw = function () {
+    const rows = sorted(view.table.rows.filter(kept));
+    const body = id("rows");
+    id("columns-head").replaceChildren(head());
+    const turn = ++drawing;
+    body.replaceChildren(...rows.slice(0, CHUNK).map(line));
+    const rest = function (start) {
+      if (turn !== drawing || start >= rows.length) return;
+      body.append(...rows.slice(start, start + CHUNK).map(line));
+      window.requestAnimationFrame(() => rest(start + CHUNK));
+    };
+    window.requestAnimationFrame(() => rest(CHUNK));
+    const all = view.table.rows.length;
+    const count = rows.length === all ? `${BW.count(all)} models` : `${BW.count(rows.length)} of ${BW.count(all)} models`;
+    id("count").textContent = count;
+    id("empty").hidden = rows.length > 0;
+    id("clear").hidden = !["q", "origin", "weights", "size"].some((name) => view.state[name]);
+  };
+
+  const changed = function (values) {
+    Object.assign(view.state, values);
+    BW.keep(view.state);
+    draw();
+  };
+
+  const order = function (column, sort) {
+    const up = sort === "none" ? Boolean(column.ascending) : sort === "descending";
+    changed({ sort: `${column.id}:${up ? "up" : "down"}` });
+    const button = document.querySelector(`#columns-head th[data-column="${column.id}"] button`);
+    button.focus();
+    BW.say(`Sorted by ${column.title}, ${up ? "ascending" : "descending"}.`);
+  };
+
+  const columnChoice = function () {
+    const now = new Set(chosen().map((column) => column.id));
+    BW.fill("columns", view.columns.filter((column) => column.id !== "model").map(function (column) {
+      const box = el("input", { type: "checkbox", value: column.id, checked: now.has(column.id), onchange: choose });
+      return el("label", { title: column.tip }, box, column.title);
+    }));
+  };
+
+  const choose = function () {
+    const wanted = [...document.querySelectorAll("#columns input:checked")].map((box) => box.value);
+    view.lines.clear();
+    changed({ cols: wanted.join(",") || "model" });
+  };
+
+  const about = function () {
+    const table = view.table;
+    const links = table.references.map((line) => [`${line.label}: ${BW.percent(line.value)} % (`, BW.outside(line.source, line.url), "). "]);
+    const notes = [...table.notes, table.method, table.anchor].filter(Boolean);
+    id("title").textContent = table.title;
+    BW.fill("reason", table.reason ? ["A table of its own: ", table.reason] : null);
+    BW.fill("sources", table.sources.map((source) => el("li", null, el("b", null, "Imported from "), BW.outside(source.title, source.url), source.note ? `: ${source.note}` : ".")));
+    BW.fill("notes", links.length ? el("li", null, links) : null, notes.map((note) => el("li", null, note)));
+    BW.fill("flags", table.flags.filter((flag) => flag.name !== "import").map((flag) => [el("dt", null, el("span", { class: "badge flag" }, flag.name.replaceAll("_", " "))), el("dd", null, flag.text)]));
+    id("flags-box").hidden = !table.flags.some((flag) => flag.name !== "import");
+    id("caption").textContent = `${table.title}: ${table.models} models by ${table.metric || "score"}. Buttons in the column heads sort.`;
+    for (const [name, page] of [["to-heatmap", "heatmap.html"], ["to-compare", "compare.html"]]) {
+      id(name).hidden = !table.outcomes;
+      id(name).setAttribute("href", `${page}#t=${table.id}`);
+    }
+    id("to-charts").setAttribute("href", `charts.html#t=${table.id}`);
+    id("for-weights").hidden = !table.rows.some((row) => BW.weightsOf(row));
+    id("for-size").hidden = !table.rows.some((row) => (row.facts || {}).parameters !== undefined);
+    id("for-origin").hidden = !(table.rows.some((row) => row.own) && table.rows.some((row) => !row.own));
+  };
+
+  const places = function (table) {
+    const values = table.rows.map((row) => BW.scoreOf(table, row)).filter((value) => value !== null).sort((a, b) => b - a);
+    return new Map(table.rows.map((row) => [row, BW.scoreOf(table, row)]).filter(([, value]) => value !== null).map(([row, value]) => [row, values.indexOf(value) + 1]));
+  };
+
+  const show = async function () {
+    view.state = BW.state();
+    const head = BW.tableOf(view.state.t) || BW.tables()[0];
+    if (!head) return;
+    view.table = await BW.load("table-" + head.id);
+    view.columns = BW.columns(view.table, places(view.table));
+    view.lines.clear();
+    BW.tableSelect(id("table"), BW.tables(), head.id);
+    for (const name of ["q", "origin", "weights", "size"]) id(name).value = view.state[name] || "";
+    about();
+    columnChoice();
+    draw();
+    id("board").hidden = false;
+  };
+
+  id("table").addEventListener("change", function () {
+    BW.keep({ t: id("table").value });
+    show().catch(BW.failed);
+  });
+  id("q").addEventListener("input", () => changed({ q: id("q").value.trim() }));
+  for (const name of ["origin", "weights", "size"]) id(name).addEventListener("change", () => changed({ [name]: id(name).value }));
+  id("clear").addEventListener("click", function () {
+    for (const name of ["q", "origin", "weights", "size"]) id(name).value = "";
+    changed({ q: "", origin: "", weights: "", size: "" });
+    id("q").focus();
+  });
+  id("usual").addEventListener("click", function () {
+    view.lines.clear();
+    changed({ cols: "" });
+    columnChoice();
+  });
+  BW.page(show);
+})();

@@ -1,0 +1,81 @@
+// Charts of a table, drawn by Vega from specifications made with the site.
+(function () {
+  "use strict";
+  const el = BW.el;
+  const id = (name) => document.getElementById(name);
+  const FIRST = 40; // as in charts.py
+  const view = { charts: null, all: false };
+
+  const dark = () => window.getComputedStyle(document.body).colorScheme === "dark" || document.documentElement.dataset.theme === "dark" ||
+    (!document.documentElement.dataset.theme && window.matchMedia("(prefers-color-scheme: dark)").matches);
+
+  const dressed = function (spec, colours) {
+    const dress = function (value, key) {
+      if (Array.isArray(value)) return value.map((each) => (key === "range" && each in colours ? colours[each] : dress(each, "")));
+      if (value && typeof value === "object") {
+        return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, name === "data" ? each : dress(each, name)]));
+      }
+      return key === "color" && value in colours ? colours[value] : value;
+    };
+    return dress(spec, "");
+  };
+
+  const draw = async function (kind, spec) {
+    const place = document.querySelector(`#${kind} .drawing`);
+    const look = view.charts.looks[dark() ? "dark" : "light"];
+    const values = spec.data.values;
+    const cut = kind === "ratings" && !view.all && values.length > FIRST;
+    const shown = { ...dressed(spec, look.colours), config: look.config };
+    if (cut) shown.data = { values: values.slice(0, FIRST) };
+    // Structured clones, since Vega adds to what it is given; its expressions are interpreted, so no script is made.
+    const canvas = el("div");
+    await window.vegaEmbed(canvas, JSON.parse(JSON.stringify(shown)), { actions: false, renderer: "svg", ast: true, tooltip: { theme: "custom" } });
+    const drawn = canvas.querySelector("svg");
+    drawn.setAttribute("role", "img");
+    drawn.setAttribute("aria-label", `${document.querySelector(`#${kind} h2`).textContent}: ${values.length} models; the numbers are in the table below.`);
+    const parts = [canvas];
+    if (kind === "ratings" && values.length > FIRST) {
+      const button = el("button", { type: "button", class: "more" }, cut ? `Show all ${values.length}` : `Show the first ${FIRST}`);
+      button.addEventListener("click", function () {
+        view.all = !view.all;
+        draw(kind, spec).catch(BW.failed);
+      });
+      parts.push(button);
+    }
+    BW.fill(place, parts);
+    numbers(kind, spec);
+  };
+
+  const numbers = function (kind, spec) {
+    const x = { ratings: null, date: "Released", size: "Parameters, B", cost: "Cost, $" }[kind];
+    const box = document.querySelector(`#${kind} .numbers`);
+    const fill = function () {
+      const head = ["Model", x || (spec.data.values.some((one) => one.rank) ? "Rating" : "Score, %"), "Interval", "Score, %", "Weights", "On the front"].filter((name) => !(name === "On the front" && !x) && !(name === "Interval" && x));
+      const line = (one) => el("tr", null, el("th", { scope: "row" }, one.model), el("td", { class: "number" }, String(one.x)), x ? null : el("td", { class: "number" }, one.low === undefined ? "–" : `${one.low}–${one.high}`), el("td", { class: "number" }, one.score.toFixed(1)), el("td", null, one.weights), x ? el("td", null, one.front ? "yes" : "") : null);
+      BW.fill(box.querySelector(".scroll"), el("table", null, el("thead", null, el("tr", null, head.map((name) => el("th", { scope: "col" }, name)))), el("tbody", null, spec.data.values.map(line))));
+    };
+    box.ontoggle = () => box.open && fill();
+    if (box.open) fill();
+  };
+
+  const show = async function () {
+    const state = BW.state();
+    const table = BW.tableOf(state.t) || BW.tables().find((one) => one.charts.length) || BW.tables()[0];
+    if (!table) return;
+    BW.tableSelect(id("table"), BW.tables().filter((one) => one.charts.length), table.id);
+    view.charts = await BW.load("charts-" + table.id);
+    for (const section of document.querySelectorAll(".chart")) section.hidden = !(section.id in view.charts.specs);
+    id("none").hidden = table.charts.length > 0;
+    id("none").textContent = `${table.title} has no numbers that could be drawn.`;
+    for (const [kind, spec] of Object.entries(view.charts.specs)) await draw(kind, spec);
+    document.body.dataset.drawn = table.id;
+  };
+
+  id("table").addEventListener("change", function () {
+    BW.keep({ t: id("table").value });
+    view.all = false;
+    show().catch(BW.failed);
+  });
+  document.addEventListener("themechange", () => show().catch(BW.failed));
+  BW.page(show);
+})();

@@ -1,0 +1,307 @@
+"""Charts of a table as Vega-Lite specifications, and the program that draws them.
+
+The program comes with vl-convert and goes into the site, so that pages need no network; a still picture of each chart
+stands in its place until the program has run, and for readers without JavaScript.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchwright.core.results import Origin
+from benchwright.leaderboard.site.model import SiteData
+from benchwright.leaderboard.tables import LeaderboardRow, Table
+
+FIRST = 40
+"""Rows in the chart of ratings to begin with: what fits on a screen and a half; the page can show all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """Colours of a chart, since a picture cannot ask the page for its own; the page has the same in site.css."""
+
+    text: str
+    muted: str
+    rule: str
+    open: str
+    closed: str
+    unknown: str
+
+
+LIGHT = Look(text="#1b1f24", muted="#59626d", rule="#e2e5e9", open="#1f6bb5", closed="#b45309", unknown="#6b7280")
+DARK = Look(text="#e6e8eb", muted="#9ba5b0", rule="#2c3239", open="#5ea9f0", closed="#f0a04b", unknown="#9ca3af")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of chart."""
+
+    id: str
+    title: str
+    text: str
+    """One or two sentences under the title."""
+
+
+KINDS = (
+    Kind(
+        id="ratings",
+        title="Ratings with their intervals",
+        text="Bradley–Terry ratings on Elo's scale, 95 % intervals. Where two intervals overlap widely, the order of the two "
+        "is not settled. Where nothing was rated: the score.",
+    ),
+    Kind(
+        id="date",
+        title="Score by release date",
+        text="The line is the front: the best score of any model released until then.",
+    ),
+    Kind(
+        id="size",
+        title="Score by size",
+        text="All parameters, in billions, on a logarithmic scale. The line is the front: no smaller model scores higher.",
+    ),
+    Kind(
+        id="cost",
+        title="Score by cost",
+        text="US dollars for the model, all runs behind a row, on a logarithmic scale. The line is the front: no cheaper "
+        "model scores higher.",
+    ),
+)
+
+
+def charts(table: Table, data: SiteData) -> dict[str, dict[str, Any]]:
+    """The specifications that a table has the numbers for, by kind; without colours, which `dressed` adds."""
+    rows = [row for row in table.rows if _score(table, row) is not None]
+    made: dict[str, dict[str, Any]] = {}
+    if rows:
+        made["ratings"] = _ratings(table, rows)
+    lines = [line for line in data.references if line.benchmark == table.benchmark]
+    references = [{"score": 100 * line.value, "label": line.label} for line in lines]
+    for kind, values in (
+        ("date", _by_date(table, rows)),
+        ("size", _by_size(table, rows)),
+        ("cost", _by_cost(table, rows)),
+    ):
+        if len(values) > 1:
+            made[kind] = _scatter(kind, table, values, references)
+    return made
+
+
+def _score(table: Table, row: LeaderboardRow) -> float | None:
+    if row.estimate is not None:
+        return row.estimate.value
+    return next((one.value for one in row.reported if one.metric == table.metric), None)
+
+
+def _point(table: Table, row: LeaderboardRow, x: Any) -> dict[str, Any]:
+    score = _score(table, row)
+    assert score is not None
+    weights = {True: "open weights", False: "closed weights", None: "weights unknown"}[row.facts.open_weights]
+    point = {"model": row.label, "x": x, "score": round(100 * score, 2), "weights": weights}
+    if row.estimate is not None:
+        point |= {"low": round(100 * row.estimate.low, 2), "high": round(100 * row.estimate.high, 2)}
+    if row.origin is Origin.IMPORTED:
+        point["results"] = f"imported from {row.source.title}" if row.source else "imported"
+    else:
+        point["results"] = "own"
+    return point
+
+
+def _by_date(table: Table, rows: Iterable[LeaderboardRow]) -> list[dict[str, Any]]:
+    return _fronted([_point(table, row, row.facts.released[:10]) for row in rows if row.facts.released])
+
+
+def _by_size(table: Table, rows: Iterable[LeaderboardRow]) -> list[dict[str, Any]]:
+    return _fronted([_point(table, row, row.facts.parameters) for row in rows if (row.facts.parameters or 0) > 0])
+
+
+def _by_cost(table: Table, rows: Iterable[LeaderboardRow]) -> list[dict[str, Any]]:
+    return _fronted([_point(table, row, row.cost) for row in rows if (row.cost or 0) > 0])
+
+
+def _fronted(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Marks the points of the Pareto front: those with no point as far left or further that is as high or higher."""
+    best = float("-inf")
+    for point in sorted(points, key=lambda point: (point["x"], -point["score"], point["model"])):
+        point["front"] = point["score"] > best
+        best = max(best, point["score"])
+    return points
+
+
+_X = {
+    "date": {"type": "temporal", "title": "Released", "axis": {"format": "%b %Y", "labelOverlap": True}},
+    "size": {"type": "quantitative", "title": "Parameters, billions", "scale": {"type": "log"}},
+    "cost": {"type": "quantitative", "title": "Cost, US dollars", "scale": {"type": "log"}},
+}
+_WEIGHTS = ("open weights", "closed weights", "weights unknown")
+
+
+def _scatter(kind: str, table: Table, values: list[dict[str, Any]], references: list[dict[str, Any]]) -> dict[str, Any]:
+    x = {"field": "x", **_X[kind]}
+    y = {"field": "score", "type": "quantitative", "title": f"{table.metric or 'Score'}, %", "scale": {"zero": True}}
+    names = [name for name in _WEIGHTS if any(value["weights"] == name for value in values)]
+    colour = {"field": "weights", "type": "nominal", "title": None, "scale": {"domain": names, "range": names}}
+    shape = {"field": "weights", "type": "nominal", "title": None, "scale": {"domain": names, "range": _shapes(names)}}
+    tooltip = [
+        {"field": "model", "title": "Model"},
+        {**{key: x[key] for key in ("field", "type", "title")}, **({"format": "%Y-%m-%d"} if kind == "date" else {})},
+        {"field": "score", "type": "quantitative", "title": "Score, %"},
+        {"field": "weights", "title": "Weights"},
+        {"field": "results", "title": "Results"},
+    ]
+    front = [{"filter": "datum.front"}]
+    layers: list[dict[str, Any]] = [
+        {
+            "transform": front,
+            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.5, "color": "muted"},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 52, "opacity": 0.85},
+            "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
+        },
+        {
+            "transform": front,
+            "mark": {
+                "type": "text",
+                "align": "right",
+                "dx": -7,
+                "dy": -7,
+                "fontSize": 11,
+                "color": "text",
+                "limit": 190,
+            },
+            "encoding": {"x": x, "y": y, "text": {"field": "model"}},
+        },
+    ]
+    if references:
+        line = {"y": {"field": "score", "type": "quantitative"}}
+        layers += [
+            {
+                "data": {"values": references},
+                "mark": {"type": "rule", "strokeDash": [4, 4], "color": "muted"},
+                "encoding": line,
+            },
+            {
+                "data": {"values": references},
+                "mark": {"type": "text", "align": "left", "dx": 4, "dy": -7, "color": "muted", "fontSize": 11},
+                "encoding": {**line, "x": {"value": 0}, "text": {"field": "label"}},
+            },
+        ]
+    return _framed({"data": {"values": values}, "width": 860, "height": 380, "layer": layers})
+
+
+def _shapes(names: Sequence[str]) -> list[str]:
+    shapes = {"open weights": "circle", "closed weights": "triangle-up", "weights unknown": "square"}
+    return [shapes[name] for name in names]
+
+
+def _ratings(table: Table, rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
+    rated = [row for row in rows if row.rated is not None]
+    values: list[dict[str, Any]] = []
+    for row in rated or rows:
+        point = _point(table, row, None)
+        if row.rated is not None:
+            x, low, high = row.rated.rating, row.rated.low, row.rated.high
+            point |= {"x": round(x, 1), "low": round(low, 1), "high": round(high, 1), "rank": row.rated.rank}
+        else:
+            point["x"] = point["score"]
+        values.append(point)
+    values.sort(key=lambda point: -point["x"])
+    title = "Rating" if rated else f"{table.metric or 'Score'}, %"
+    y = {"field": "model", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 260, "ticks": False}}
+    x = {"field": "x", "type": "quantitative", "title": title, "scale": {"zero": False}, "axis": {"orient": "top"}}
+    names = [name for name in _WEIGHTS if any(value["weights"] == name for value in values)]
+    colour = {"field": "weights", "type": "nominal", "title": None, "scale": {"domain": names, "range": names}}
+    tooltip = [
+        {"field": "model", "title": "Model"},
+        {"field": "x", "type": "quantitative", "title": title},
+        {"field": "low", "type": "quantitative", "title": "low"},
+        {"field": "high", "type": "quantitative", "title": "high"},
+        {"field": "results", "title": "Results"},
+    ]
+    layers = [
+        {
+            "transform": [{"filter": "isValid(datum.low)"}],
+            "mark": {"type": "rule", "strokeWidth": 2},
+            "encoding": {
+                "y": y,
+                "x": {**x, "field": "low"},
+                "x2": {"field": "high"},
+                "color": colour,
+                "tooltip": tooltip,
+            },
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
+            "encoding": {"y": y, "x": x, "color": colour, "tooltip": tooltip},
+        },
+    ]
+    return _framed({"data": {"values": values}, "width": 620, "height": {"step": 17}, "layer": layers})
+
+
+def _framed(spec: dict[str, Any]) -> dict[str, Any]:
+    return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": None, **spec}
+
+
+def shortened(spec: dict[str, Any], first: int = FIRST) -> dict[str, Any]:
+    """The specification with its first rows alone."""
+    return {**spec, "data": {"values": spec["data"]["values"][:first]}}
+
+
+def dressed(spec: Any, look: Look) -> dict[str, Any]:
+    """The specification in a look's colours; the page does the same in its script."""
+    colours = {
+        "muted": look.muted,
+        "text": look.text,
+        "open weights": look.open,
+        "closed weights": look.closed,
+        "weights unknown": look.unknown,
+    }
+
+    def dress(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: each if name == "data" else dress(each, name) for name, each in value.items()}
+        if isinstance(value, list):
+            return [colours.get(each, each) if key == "range" else dress(each) for each in value]
+        return colours.get(value, value) if key == "color" and isinstance(value, str) else value
+
+    dressed_spec: dict[str, Any] = dress(spec)
+    return {**dressed_spec, "config": config(look)}
+
+
+def config(look: Look) -> dict[str, Any]:
+    """How all charts look."""
+    font = "system-ui, sans-serif"
+    return {
+        "font": font,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": look.muted,
+            "titleColor": look.muted,
+            "gridColor": look.rule,
+            "domainColor": look.rule,
+            "tickColor": look.rule,
+            "titleFontWeight": "normal",
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+        },
+        "axisY": {"labelColor": look.text},
+        "legend": {"labelColor": look.text, "labelFontSize": 12, "orient": "top"},
+    }
+
+
+def still_picture(spec: dict[str, Any], look: Look) -> str:
+    """A chart as SVG."""
+    import vl_convert
+
+    # Vega runs in its own engine without rights to the network; specifications here hold their data.
+    return vl_convert.vegalite_to_svg(dressed(spec, look))
+
+
+def drawing_program() -> bytes:
+    """The script that draws specifications in a browser; sets ``window.vegaEmbed``."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle()
+    # Its many short top-level names would become globals of the page.
+    return f'(function(){{"use strict";{bundle}\n}})();\n'.encode()

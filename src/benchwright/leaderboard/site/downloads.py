@@ -1,0 +1,165 @@
+"""What readers can take with them: every table, and the outcomes behind it, as CSV, JSON and Parquet."""
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchwright.leaderboard.site.model import Bundle
+from benchwright.leaderboard.site.outcomes import Outcomes
+from benchwright.leaderboard.site.payload import short_digest
+from benchwright.leaderboard.tables import Table, row_to_plain, table_to_plain
+
+FOLDER = "downloads"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """One file to take."""
+
+    name: str
+    """In the downloads folder: digests and numbers, never a model's name."""
+    kind: str
+    size: str
+    """For people."""
+    title: str = ""
+    entry: str = ""
+
+
+class Downloads:
+    """Writes the files into a site's folder."""
+
+    def __init__(self, site: Path) -> None:
+        self._folder = site / FOLDER
+        self._folder.mkdir()
+
+    def table(self, name: str, table: Table) -> tuple[Download, ...]:
+        """A table in three formats."""
+        plain = table_to_plain(table)
+        records = [_flat(row_to_plain(row)) for row in table.rows]
+        return (
+            self._write(f"{name}.csv", "CSV", _csv(records)),
+            self._write(f"{name}.json", "JSON", (_json(plain) + "\n").encode("utf-8", "backslashreplace")),
+            self._write(f"{name}.parquet", "Parquet", _parquet(_columns(records))),
+        )
+
+    def outcomes(self, name: str, table: Table, outcomes: Outcomes) -> tuple[Download, ...]:
+        """The outcome of every row on every problem: wide and as shares in CSV, long and in counts in Parquet."""
+        rows = [table.rows[place] for place in outcomes.rows]
+        labels = [row.label for row in rows]
+        by_code = ["" if not scored else f"{passed / scored:.6g}" for scored, passed, _ in outcomes.palette]
+        cells = np.array(by_code, dtype=object)[outcomes.codes.T]
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(["problem", *map(_safe, labels)])
+        writer.writerows([_safe(problem), *line] for problem, line in zip(outcomes.problems, cells, strict=True))
+        counts = np.array(outcomes.palette)[outcomes.codes.reshape(-1)]
+        asked = counts.sum(axis=1) > 0
+        width = len(outcomes.problems)
+        # Names as dictionary codes: written out, a million rows would hold each name a thousand times.
+        columns = {
+            "entry": _dictionary(np.repeat(np.arange(len(rows)), width)[asked], [row.entry for row in rows]),
+            "model": _dictionary(np.repeat(np.arange(len(rows)), width)[asked], labels),
+            "problem": _dictionary(np.tile(np.arange(width), len(rows))[asked], outcomes.problems),
+            "scored": counts[asked, 0],
+            "passed": counts[asked, 1],
+            "faults": counts[asked, 2],
+        }
+        return (
+            self._write(f"{name}-outcomes.csv", "CSV", _bytes(lines.getvalue())),
+            self._write(f"{name}-outcomes.parquet", "Parquet", _parquet(columns)),
+        )
+
+    def bundles(self, bundles: Sequence[Bundle], labels: dict[str, str]) -> tuple[Download, ...]:
+        """Copies of result bundles, called by their entry."""
+        made = []
+        for bundle in bundles:
+            suffix = "".join(part for part in bundle.path.suffixes[-2:] if part.replace(".", "").isalnum())
+            target = self._folder / f"run-{short_digest(bundle.entry)}{suffix}"
+            shutil.copyfile(bundle.path, target)
+            title = labels.get(bundle.entry, bundle.entry[:16])
+            size = _size(target.stat().st_size)
+            made.append(Download(name=target.name, kind="bundle", size=size, title=title, entry=bundle.entry))
+        return tuple(made)
+
+    def _write(self, name: str, kind: str, content: bytes) -> Download:
+        (self._folder / name).write_bytes(content)
+        return Download(name=name, kind=kind, size=_size(len(content)))
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    """One level: facts of the model and reported scores become columns, lists become text."""
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        if name == "reported":
+            flat.update({f"reported {metric}": score for metric, score in value.items()})
+        elif name == "facts":
+            flat.update({fact: each for fact, each in value.items()})
+        elif name == "source":
+            flat["source"] = None if value is None else value["title"]
+            flat["source_url"] = None if value is None else value["url"]
+        elif isinstance(value, list):
+            flat[name] = "; ".join(map(str, value))
+        else:
+            flat[name] = value
+    return flat
+
+
+def _columns(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [_readable(record.get(name)) for record in records] for name in names}
+
+
+def _readable(value: Any) -> Any:
+    """Lone surrogates, which names from broken files may hold, can stand in no UTF-8 file."""
+    return _bytes(value).decode("utf-8") if isinstance(value, str) else value
+
+
+def _csv(records: Sequence[dict[str, Any]]) -> bytes:
+    columns = _columns(records)
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(map(_safe, columns))
+    for number in range(len(records)):
+        writer.writerow(_safe(column[number]) for column in columns.values())
+    return _bytes(lines.getvalue())
+
+
+def _safe(cell: Any) -> Any:
+    """Text that a spreadsheet would calculate gets an apostrophe, which makes it text there."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
+def _dictionary(codes: Any, names: Iterable[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes.astype(np.int32)), pa.array([_readable(name) for name in names])
+    )
+
+
+def _parquet(columns: dict[str, Any]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _json(plain: Any) -> str:
+    return json.dumps(plain, ensure_ascii=False, indent=1)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", errors="backslashreplace")
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{max(1, round(count / 1e3))} kB"

@@ -1,0 +1,105 @@
+"""The pages themselves: templates filled with a site's data, every text escaped."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchwright.core.results import Origin
+from benchwright.leaderboard.site.model import SiteData
+from benchwright.leaderboard.tables import LeaderboardRow, Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page of the site and the scripts it needs besides the common ones."""
+
+    name: str
+    title: str
+    scripts: tuple[str, ...] = ()
+    in_navigation: bool = True
+    drawn: bool = False
+    """Whether Vega draws on it, which sets styles of its own."""
+
+    @property
+    def file(self) -> str:
+        """Its file's name."""
+        return f"{self.name}.html"
+
+
+PAGES = (
+    Page(name="index", title="Leaderboard", scripts=("columns", "board")),
+    Page(name="charts", title="Charts", scripts=("vega", "charts"), drawn=True),
+    Page(name="heatmap", title="Heat map", scripts=("heatmap",)),
+    Page(name="compare", title="Compare", scripts=("stats", "compare")),
+    Page(name="model", title="Model", scripts=("stats", "model"), in_navigation=False),
+    Page(name="task", title="Tasks", scripts=("task",)),
+    Page(name="methods", title="Methods"),
+    Page(name="downloads", title="Downloads"),
+)
+
+
+class Pages:
+    """The templates, ready to be filled."""
+
+    def __init__(self, data: SiteData, ids: tuple[str, ...]) -> None:
+        import jinja2
+
+        loader = jinja2.PackageLoader("benchwright.leaderboard.site")
+        self._templates = jinja2.Environment(
+            loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+        self._templates.filters |= {"share": _share, "outside": _outside, "denominator": _denominator}
+        self._templates.tests |= {"imported": _imported, "own": _own}
+        self._always = {"data": data, "tables": data.tables, "ids": ids}
+
+    def render(self, page: Page, first: tuple[str, ...], values: Mapping[str, Any]) -> bytes:
+        """The page; ``first`` are names of the data it begins with, read along with its scripts."""
+        scripted = bool(page.scripts)
+        scripts = ["assets/common.js", *(f"data/{name}.js" for name in first)] if scripted else []
+        text = self._templates.get_template(f"{page.name}.html.j2").render(
+            **self._always,
+            file=page.file,
+            heading=page.title,
+            drawn=page.drawn,
+            navigation=[one for one in PAGES if one.in_navigation],
+            scripts=[*scripts, *(f"assets/{name}.js" for name in page.scripts)],
+            **values,
+        )
+        return text.encode("utf-8", errors="backslashreplace")
+
+
+def _share(row: LeaderboardRow, table: Table) -> str:
+    if row.estimate is not None:
+        return f"{100 * row.estimate.value:.1f} ({100 * row.estimate.low:.1f}–{100 * row.estimate.high:.1f})"
+    return next((f"{100 * one.value:.1f}" for one in row.reported if one.metric == table.metric), "–")
+
+
+def _outside(text: str, url: str) -> str:
+    """A link when the address is one of the web, the bare text otherwise."""
+    from markupsafe import Markup
+
+    try:
+        web = urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).netloc)
+    except ValueError:  # such as a broken IPv6 address
+        web = False
+    link = Markup('<a href="{}" rel="noopener noreferrer nofollow">{}</a>')
+    return link.format(url, text) if web else text
+
+
+def _denominator(table: Table) -> str:
+    """How many problems are behind the numbers, as far as that is known."""
+    asked = {row.estimate.n for row in table.rows if row.estimate is not None} or {
+        one.n for row in table.rows for one in row.reported if one.n is not None
+    }
+    if not asked:
+        return f"{len(table.problems):,}" if table.problems else "not stated"
+    return f"{min(asked):,}" if len(asked) == 1 else f"{min(asked):,}–{max(asked):,}"
+
+
+def _imported(table: Table) -> bool:
+    return bool(table.rows) and all(row.origin is Origin.IMPORTED for row in table.rows)
+
+
+def _own(table: Table) -> bool:
+    return all(row.origin is Origin.OWN for row in table.rows)
