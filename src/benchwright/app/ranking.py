@@ -125,12 +125,13 @@ def rank(request: RankRequest, workspace: Workspace) -> Ranking:
     known = _Known.of(request.benchmark)
     if request.rounds < 1:
         raise UsageError(f"Intervals take at least one round, and {request.rounds} was given; choose --rounds 500.")
+    request = replace(request, subset=known.subset(request), variant=known.variant(request))
     with open_to_read(workspace, request.store) as store:
         return _ranking(request, known, gather(request, workspace, store))
 
 
 def _ranking(request: RankRequest, known: "_Known", every: Sources) -> Ranking:
-    sources = _wanted(every, request, known)
+    sources = _wanted(every, request)
     facts = facts_of(request.benchmark)
     policy = Policy(
         imports=request.imports,
@@ -183,6 +184,12 @@ class _Known:
             return cls(title=repositories.title, subsets=repositories.subsets, variants=("patch",))
         raise UnknownNameError("benchmark", name, (*BENCHMARKS.names(), *REPOSITORY_BENCHMARKS.names()))
 
+    def subset(self, request: RankRequest) -> str | None:
+        return request.subset or (None if request.named or not self.subsets else self.subsets[0])
+
+    def variant(self, request: RankRequest) -> str | None:
+        return request.variant or (None if request.runs or not self.variants else self.variants[0])
+
     def ids(self, subset: str) -> frozenset[str]:
         return self.subset_ids.get(subset, frozenset())
 
@@ -198,27 +205,25 @@ def _anchor(text: str | None) -> Anchor:
         return Anchor(model=text)
 
 
-def _wanted(sources: Sources, request: RankRequest, known: _Known) -> Sources:
+def _wanted(sources: Sources, request: RankRequest) -> Sources:
     """The sources without other benchmarks, subsets and variants; raises `UsageError` when nothing is left."""
-    subset = request.subset or (None if request.named or not known.subsets else known.subsets[0])
-    variant = request.variant or (None if request.runs or not known.variants else known.variants[0])
 
     def fits(run: StoredRun) -> bool:
         return (
             run.benchmark == request.benchmark
-            and subset in (None, run.subset)
-            and variant in (None, run.variant)
+            and request.subset in (None, run.subset)
+            and request.variant in (None, run.variant)
             and not (request.imports is Imports.ONLY and run.origin is Origin.OWN)
         )
 
     kept = sources.only(fits)
     if not kept.scored and not kept.reported:
-        raise UsageError(_nothing(sources, request, subset, variant))
+        raise UsageError(_nothing(sources, request))
     return kept
 
 
-def _nothing(sources: Sources, request: RankRequest, subset: str | None, variant: str | None) -> str:
-    asked = ", ".join(word for word in (subset, variant) if word)
+def _nothing(sources: Sources, request: RankRequest) -> str:
+    asked = ", ".join(word for word in (request.subset, request.variant) if word)
     imports = "imported " if request.imports is Imports.ONLY else ""
     there = Counter(f"{run.subset}, {run.variant}" for run in sources.runs if run.benchmark == request.benchmark)
     if not there:

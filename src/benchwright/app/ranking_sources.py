@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from benchwright.app.importing_submissions import resolved_runs
+from benchwright.app.importing_base import ImportOptions
 from benchwright.app.named_runs import every_run, with_manifest
+from benchwright.app.ranking_files import FromFiles, from_resolved, from_verdicts
 from benchwright.app.workspace import Workspace
-from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
@@ -28,6 +28,10 @@ class Wanted(Protocol):
     @property
     def subset(self) -> str | None:
         """Only this subset; None for whatever there is."""
+
+    @property
+    def variant(self) -> str | None:
+        """Only this variant; None for whatever there is."""
 
     @property
     def score(self) -> Score | None:
@@ -117,8 +121,18 @@ def gather(wanted: Wanted, workspace: Workspace, store: ResultStore) -> Sources:
     found: list[Sources] = []
     if wanted.runs:
         found.append(_of_runs(every_run(wanted.runs, workspace, store), wanted, store, "the results that were named"))
+    options = ImportOptions(
+        benchmark=wanted.benchmark,
+        subset=wanted.subset,
+        variant=wanted.variant,
+        score=wanted.score,
+        dataset=wanted.dataset,
+        attempted=wanted.attempted,
+    )
     if wanted.resolved is not None:
-        found.append(_resolved(wanted, wanted.resolved))
+        found.append(_of_files(from_resolved(wanted.resolved, wanted.benchmark, options)))
+    if wanted.verdicts:
+        found.append(_of_files(from_verdicts(wanted.verdicts, wanted.benchmark, options)))
     if not wanted.named:
         found.append(_whole_store(wanted, store))
     together = found[0]
@@ -172,18 +186,5 @@ def _has(run: StoredRun) -> str:
     return ", ".join(score.value for score in run.scores)
 
 
-def _resolved(wanted: Wanted, path: Path) -> Sources:
-    if wanted.benchmark not in REPOSITORY_BENCHMARKS.names():
-        known = ", ".join(REPOSITORY_BENCHMARKS.names())
-        raise UsageError(
-            f"A list of resolved instances is of repository problems, and {wanted.benchmark} is not; choose one of: "
-            f"{known}."
-        )
-    found = resolved_runs(
-        path,
-        benchmark=wanted.benchmark,
-        subset=wanted.subset or REPOSITORY_BENCHMARKS.get(wanted.benchmark).subsets[0],
-        dataset=wanted.dataset,
-        attempted=wanted.attempted,
-    )
-    return Sources(where=path.name, scored=found.runs, notes=found.notes, problem_ids=found.resolved.problem_ids)
+def _of_files(found: FromFiles) -> Sources:
+    return Sources(where=found.where, scored=found.runs, notes=found.notes, problem_ids=found.problem_ids)
