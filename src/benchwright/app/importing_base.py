@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, named_few
 from benchwright.benchmarks.swebench.submissions import Attempted
@@ -37,6 +38,8 @@ class ImportOptions:
     """Rows or ids of the benchmark's problems."""
     samples: Path | None = None
     """Sample file that a file of official verdicts is about."""
+    scorer: str | None = None
+    """Scorer of an Inspect log whose samples have several scores."""
     attempted: Attempted = Attempted.ALL
     """Which instances apparently partial submissions are taken to have tried."""
     ignore_unknown: bool = False
@@ -105,6 +108,7 @@ def run_of(
     facts: ModelFacts | None = None,
     finished: str = "",
     cost: float | None = None,
+    manifest: Mapping[str, Any] | None = None,
 ) -> StoredRun:
     """An imported run with these rows, all of one score; its counts are made of them.
 
@@ -135,6 +139,7 @@ def run_of(
         flags=tuple(flags),
         facts=facts or ModelFacts(),
         finished=finished,
+        manifest=manifest or {},
     )
 
 

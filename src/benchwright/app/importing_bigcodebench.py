@@ -123,11 +123,10 @@ def import_verdicts(path: Path, options: ImportOptions) -> Imported:
     _refuse_other_benchmark(options, path)
     naming, official = read_naming(path), read_verdicts(path)
     found = {key.problem_id for key in official.verdicts}
-    subset = _one_of(options.subset or naming.subset or _subset_of(found, options), SUBSETS, path, "subset")
-    variant = _one_of(options.variant or naming.variant, VARIANTS, path, "variant")
+    place = function_place(path, options, found=found, naming=naming)
     score = _score(path, naming, options)
-    known = _known_ids(subset, options)
-    what = f"the {len(known)} tasks of {BENCHMARK_NAME} {subset}"
+    known = known_ids(place.subset, options)
+    what = f"the {len(known)} tasks of {BENCHMARK_NAME} {place.subset}"
     kept = without_unknown(found, known, options, where=str(path), what=what)
     samples = _samples(path, official, options)
     rows = tuple(_rows(official, kept, known, score))
@@ -143,7 +142,7 @@ def import_verdicts(path: Path, options: ImportOptions) -> Imported:
         note=_note(naming, score, options),
     )
     run = run_of(
-        Place(benchmark=BENCHMARK_NAME, version=options.version or UNSTATED, subset=subset, variant=variant),
+        place,
         source,
         rows,
         model=_model(path, naming, options),
@@ -206,7 +205,23 @@ def _model(path: Path, naming: Naming, options: ImportOptions) -> str:
     return name_of(options.model or naming.model or path.resolve().parent.name, str(path), "the model")
 
 
-def _known_ids(subset: str, options: ImportOptions) -> tuple[str, ...]:
+def function_place(path: Path, options: ImportOptions, *, found: set[str], naming: Naming | None = None) -> Place:
+    """Subset and variant, as the user or the names say; the subset also by the tasks that were found.
+
+    Raises `UsageError` where nothing says them.
+    """
+    naming = naming or Naming()
+    subset = options.subset or naming.subset or _subset_of(found, options)
+    return Place(
+        benchmark=BENCHMARK_NAME,
+        version=options.version or UNSTATED,
+        subset=_one_of(subset, SUBSETS, path, "subset"),
+        variant=_one_of(options.variant or naming.variant, VARIANTS, path, "variant"),
+    )
+
+
+def known_ids(subset: str, options: ImportOptions) -> tuple[str, ...]:
+    """Ids of a subset's tasks: those of the rows given, or those of every published version."""
     if options.dataset is not None:
         return tuple(problem.id for problem in load(subset=subset, path=options.dataset).problems)
     if subset == "hard":

@@ -44,7 +44,7 @@ class Reason(enum.StrEnum):
     REGRESSION = "regression"
     """All of those passed, but a test that passed before does not any more (PASS_TO_PASS)."""
     NOT_STATED = "not_stated"
-    """An import whose source says that the attempt did not pass, and no more."""
+    """An import whose source does not say why."""
     # NO_ANSWER
     EMPTY = "empty"
     MISSING = "missing"
