@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from benchwright.core.runs import Score
-from benchwright.stats.estimates import estimate_pass_at_k
-from benchwright.stats.intervals import wilson
+from benchwright.stats.estimates import estimate_pass_at_k, estimate_pass_hat_k
+from benchwright.stats.intervals import bootstrap_mean, wilson
 
 
 def rng() -> np.random.Generator:
@@ -55,3 +55,24 @@ def test_problems_without_samples_are_refused(per_problem: list[tuple[int, int]]
     """A problem that was never answered has to be counted as wrong by the caller, not dropped here."""
     with pytest.raises(ValueError, match="at least one"):
         estimate_pass_at_k(per_problem, score=Score.EXTRACTED, rng=rng())
+
+
+def test_all_of_k_is_estimated_in_the_same_way() -> None:
+    """The mean of pass^k, which falls with k where pass@k rises; k = 1 is the same for both."""
+    counts = [(3, 1), (4, 2), (3, 3)]
+    estimates = estimate_pass_hat_k(counts, score=Score.EXTRACTED, rng=rng(), rounds=500)
+    assert [estimate.metric for estimate in estimates] == [f"pass^{k}[extracted]" for k in (1, 2, 3)]
+    assert [estimate.value for estimate in estimates] == pytest.approx(
+        [(1 / 3 + 1 / 2 + 1) / 3, (1 / 6 + 1) / 3, 1 / 3]
+    )
+    assert estimates[0].value == estimate_pass_at_k(counts, score=Score.EXTRACTED, rng=rng(), ks=(1,))[0].value
+
+
+def test_clusters_are_resampled_also_with_one_sample_each() -> None:
+    """Wilson's interval takes problems as independent; with repositories given, those are drawn, and it is said."""
+    labels = ["a"] * 5 + ["b"] * 5 + ["c"] * 5
+    counts = [(1, 1)] * 5 + [(1, 0)] * 5 + [(1, 1)] * 2 + [(1, 0)] * 3
+    (estimate,) = estimate_pass_at_k(counts, score=Score.EXTRACTED, rng=rng(), rounds=500, clusters=labels)
+    expected = bootstrap_mean([float(right) for _, right in counts], rounds=500, rng=rng(), clusters=labels)
+    assert (estimate.low, estimate.high) == expected
+    assert (estimate.method, estimate.samples) == ("bootstrap(500) over 3 clusters", 1)

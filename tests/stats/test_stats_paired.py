@@ -1,13 +1,23 @@
 """Facts about comparing two systems on the same problems."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from benchwright.stats.paired import mcnemar_exact, paired_difference
+from benchwright.stats.intervals import bootstrap_mean
+from benchwright.stats.paired import (
+    bonett_price,
+    holm,
+    mcnemar_exact,
+    paired_difference,
+    permutation_p_value,
+    versus_each,
+)
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
@@ -56,3 +66,124 @@ def test_negative_counts_are_refused() -> None:
     """Counts of problems are never negative."""
     with pytest.raises(ValueError, match="counts"):
         mcnemar_exact(-1, 2)
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(1, 100))
+def test_the_interval_of_paired_shares_follows_its_formula(only_a: int, only_b: int, both: int) -> None:
+    """Wald's interval after one more of each kind of disagreement, never shorter than to the difference itself."""
+    n = only_a + only_b + both
+    a, b = (only_a + 1) / (n + 2), (only_b + 1) / (n + 2)
+    half = stats.norm.ppf(0.975) * math.sqrt((a + b - (a - b) ** 2) / (n + 2))
+    low, high = bonett_price(only_a, only_b, n)
+    assert low == pytest.approx(max(-1, min(a - b - half, (only_a - only_b) / n)))
+    assert high == pytest.approx(min(1, max(a - b + half, (only_a - only_b) / n)))
+    assert bonett_price(only_b, only_a, n) == pytest.approx((-high, -low))
+
+
+def test_interval_and_exact_test_agree_where_they_should() -> None:
+    """Of 400 problems and up to 60 disagreements, they say different things only where p is between 0.025 and 0.08."""
+    for only_a, only_b in itertools.product(range(31), repeat=2):
+        low, high = bonett_price(only_a, only_b, 400)
+        if (not low <= 0 <= high) != (mcnemar_exact(only_a, only_b) < 0.05):
+            assert 0.025 < mcnemar_exact(only_a, only_b) < 0.08
+
+
+def test_formula_and_resampling_agree_on_many_problems() -> None:
+    """With a thousand problems the interval is the one of a bootstrap, to a tenth of a point."""
+    rng = np.random.default_rng(2)
+    gains = rng.choice([-1.0, 0.0, 1.0], p=[0.07, 0.83, 0.1], size=1000)
+    interval = paired_difference(gains, np.zeros(1000), rng=rng)
+    resampled = bootstrap_mean(gains, rounds=20_000, rng=rng)
+    assert interval.method == "bonett-price"
+    assert (interval.low, interval.high) == pytest.approx(resampled, abs=0.001)
+
+
+def test_fractions_and_clusters_are_resampled() -> None:
+    """Shares of several samples need a bootstrap; so do clusters, which widen the interval when problems are alike."""
+    gains = np.repeat(np.random.default_rng(3).choice([0.0, 1.0], size=30), 10)
+    zeros = np.zeros(300)
+    single = paired_difference(gains / 2, zeros, rng=np.random.default_rng(0), rounds=500)
+    together = paired_difference(
+        gains, zeros, rng=np.random.default_rng(0), rounds=500, clusters=[i // 10 for i in range(300)]
+    )
+    assert (single.method, single.clusters) == ("bootstrap(500)", None)
+    assert (together.method, together.clusters) == ("bootstrap(500)", 30)
+    assert together.high - together.low > 2 * 2 * (single.high - single.low)
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=60))
+def test_permuting_single_samples_is_mcnemars_test(gains: list[float]) -> None:
+    """With one sample for each problem both are the same binomial, so nothing is drawn."""
+    expected = mcnemar_exact(gains.count(1.0), gains.count(-1.0))
+    assert permutation_p_value(gains, [0.0] * len(gains), rng=np.random.default_rng(0)) == expected
+
+
+@given(st.lists(st.sampled_from([-0.75, -0.5, 0.25, 0.5, 1.0]), min_size=1, max_size=9))
+def test_few_problems_are_permuted_in_every_way(gains: list[float]) -> None:
+    """The p-value is the share of all assignments of sides that differ at least as much."""
+    gains = [*gains, 0.5]
+    sums = [
+        abs(sum(s * g for s, g in zip(signs, gains, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(gains))
+    ]
+    expected = sum(one >= abs(sum(gains)) - 1e-12 for one in sums) / len(sums)
+    assert permutation_p_value(gains, [0.0] * len(gains), rng=np.random.default_rng(0)) == pytest.approx(expected)
+
+
+def test_many_problems_are_permuted_at_random_as_scipy_does() -> None:
+    """The same p-value as scipy's permutation test of paired samples, up to chance, and never 0."""
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(0, 5, 80) / 4, rng.integers(0, 5, 80) / 4 - 0.1
+    ours = permutation_p_value(a, b, rng=rng)
+    theirs = stats.permutation_test(
+        (a, b),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples",
+        n_resamples=9999,
+        vectorized=True,
+        rng=rng,
+    ).pvalue
+    assert ours == pytest.approx(theirs, abs=0.02)
+    assert permutation_p_value(np.full(50, 0.5), np.zeros(50), rng=rng, rounds=99) == 0.01
+    with pytest.raises(ValueError, match="one round"):
+        permutation_p_value(np.full(50, 0.5), np.zeros(50), rng=rng, rounds=0)
+
+
+def test_clusters_change_sides_as_a_whole() -> None:
+    """Three clusters have eight assignments, of which two are as uneven as this, however many problems they have."""
+    gains, labels = [1.0] * 30, ["x"] * 10 + ["y"] * 10 + ["z"] * 10
+    assert permutation_p_value(gains, [0.0] * 30, rng=np.random.default_rng(0), clusters=labels) == 0.25
+
+
+def test_holm_multiplies_step_by_step() -> None:
+    """Holm's own scheme on 0.01, 0.04, 0.03, 0.005: the smallest times four, then times three, never falling."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+
+
+def test_one_model_is_compared_with_each_over_what_both_have() -> None:
+    """In the order given, its own side first, p-values adjusted for how many there are."""
+    base = np.array([1.0] * 40 + [0.0] * 10)
+    others = {"worse": np.array([0.0] * 30 + [1.0] * 10 + [0.0] * 10), "part": np.array([0.0] * 6 + [np.nan] * 44)}
+    worse, part = versus_each(base, others, rng=np.random.default_rng(0))
+    assert (worse.model, worse.paired.difference, worse.paired.n) == ("worse", 0.6, 50)
+    assert (part.model, part.paired.difference, part.paired.n) == ("part", 1.0, 6)
+    assert [worse.adjusted_p, part.adjusted_p] == holm([mcnemar_exact(30, 0), mcnemar_exact(6, 0)])
+    (clustered,) = versus_each(
+        base, {"worse": others["worse"]}, rng=np.random.default_rng(0), clusters=[i // 10 for i in range(50)]
+    )
+    assert clustered.paired.clusters == 5
+    assert clustered.adjusted_p == 0.25
+    with pytest.raises(ValueError, match="in common with 'none'"):
+        versus_each(base, {"none": np.full(50, np.nan)}, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="as many values for 'short'"):
+        versus_each(base, {"short": [1.0]}, rng=np.random.default_rng(0))
+
+
+def test_a_missing_value_and_impossible_counts_are_refused() -> None:
+    """A problem without a result on one side is not silently a tie."""
+    with pytest.raises(ValueError, match="leave out those"):
+        paired_difference([1.0, float("nan")], [1.0, 0.0], rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="at most n"):
+        bonett_price(3, 3, 5)

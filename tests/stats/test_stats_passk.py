@@ -1,4 +1,4 @@
-"""Facts about the unbiased estimate of pass@k."""
+"""Facts about the unbiased estimates of pass@k and pass^k."""
 
 import itertools
 import math
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchwright.stats.passk import pass_at_k
+from benchwright.stats.passk import pass_at_k, pass_hat_k
 
 
 @st.composite
@@ -55,3 +55,23 @@ def test_impossible_counts_are_refused(bad: tuple[int, int, int]) -> None:
     """Counts that no experiment can give raise instead of returning a number."""
     with pytest.raises(ValueError, match="expected"):
         pass_at_k(*bad)
+
+
+@given(counts(300))
+def test_all_are_right_when_none_is_wrong(drawn: tuple[int, int, int]) -> None:
+    """pass^k is the chance that not one of k samples is among the wrong ones."""
+    n, c, k = drawn
+    assert pass_hat_k(n, c, k) == pytest.approx(1 - pass_at_k(n, n - c, k), abs=1e-12)
+    assert pass_hat_k(n, c, k) <= pass_hat_k(n, c, 1) == c / n
+
+
+def test_all_of_k_is_the_share_of_subsets() -> None:
+    """Of the six pairs of four samples, three of which are right, three are all right."""
+    assert pass_hat_k(4, 3, 2) == 0.5
+
+
+@pytest.mark.parametrize("bad", [(5, 6, 1), (5, -1, 1), (5, 2, 0), (5, 2, 6)])
+def test_impossible_counts_are_refused_for_all_of_k_too(bad: tuple[int, int, int]) -> None:
+    """The same counts as for pass@k."""
+    with pytest.raises(ValueError, match="expected"):
+        pass_hat_k(*bad)

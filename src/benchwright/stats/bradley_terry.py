@@ -45,7 +45,6 @@ def _by_evalica(counts: Matrix) -> Matrix:
         losers.tolist(),
         np.full(len(winners), evalica.Winner.X, dtype=np.uint8),
         weights=counts[winners, losers],
-        solver="pyo3",
         tolerance=_TOLERANCE,
         limit=_ITERATIONS,
     )

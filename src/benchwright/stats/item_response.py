@@ -23,7 +23,7 @@ _PRIOR_LOGIT = (0.0, 3.0)
 _ITERATIONS = 500
 #: Largest change of any slope or logit in one iteration at which the fit is done.
 _SETTLED = 1e-3
-#: Below this discrimination a problem has no difficulty: all models solve it about equally often.
+#: Below this discrimination a problem has no difficulty, for better models do not solve it more often.
 FLATTEST = 0.1
 
 Matrix = npt.NDArray[np.float64]
@@ -67,7 +67,7 @@ def fit_item_response(shares: npt.ArrayLike, *, iterations: int = _ITERATIONS) -
         change = max(float(np.abs(slope - before_slope).max()), float(np.abs(logit - before_logit).max()))
         done += 1
     ability = posterior @ _PLACES
-    steep = np.abs(slope) >= FLATTEST
+    steep = slope >= FLATTEST
     return ItemResponse(
         difficulty=np.where(steep, -logit / np.where(steep, slope, 1.0), np.nan),
         discrimination=slope,

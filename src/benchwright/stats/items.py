@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from benchwright.stats.item_response import fit_item_response
+from benchwright.stats.item_response import ItemResponse, fit_item_response
 
 #: With fewer models the correlation of one problem with all others is noise, and nothing is called suspect.
 FEWEST_MODELS = 8
@@ -89,16 +89,29 @@ def items(shares: npt.ArrayLike, problems: Sequence[str], *, fit: bool = True) -
     table = np.asarray(shares, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] != len(problems) or table.size == 0:
         raise ValueError(f"expected a column for each of {len(problems)} problems, got shape {table.shape}")
+    response = fit_item_response(table) if fit and len(table) >= FEWEST_MODELS and len(problems) > 1 else None
+    rows = _rows(table, problems, response)
+    suspects = sorted((row for row in rows if row.suspect), key=lambda row: (row.correlation or 0.0, row.problem))
+    return Items(
+        rows=rows,
+        models=len(table),
+        unsolved=tuple(row.problem for row in rows if row.share == 0.0),
+        always=tuple(row.problem for row in rows if row.share == 1.0),
+        suspects=tuple(row.problem for row in suspects),
+        converged=response.converged if response else None,
+    )
+
+
+def _rows(table: Matrix, problems: Sequence[str], response: ItemResponse | None) -> tuple[Item, ...]:
     played = (~np.isnan(table)).sum(axis=0)
     rest = _rest(table)
     correlations = _correlations(table, rest)
+    chances = _chance_of_correlation(correlations, played)
     enough = played >= FEWEST_MODELS
     ends = _Ends.of(table, rest)
-    response = fit_item_response(table) if fit and len(table) >= FEWEST_MODELS and len(problems) > 1 else None
     means = np.nansum(table, axis=0) / np.maximum(played, 1)
-    chances = _chance_of_correlation(correlations, played)
     broken = np.stack([enough & (chances < _SUSPECT), *ends.unlikely()])
-    rows = tuple(
+    return tuple(
         Item(
             problem=problem,
             played=int(played[one]),
@@ -112,15 +125,6 @@ def items(shares: npt.ArrayLike, problems: Sequence[str], *, fit: bool = True) -
             suspect=tuple(name for name, breaks in zip(RULES, broken[:, one], strict=True) if breaks),
         )
         for one, problem in enumerate(problems)
-    )
-    suspects = sorted((row for row in rows if row.suspect), key=lambda row: (row.correlation or 0.0, row.problem))
-    return Items(
-        rows=rows,
-        models=len(table),
-        unsolved=tuple(row.problem for row in rows if row.share == 0.0),
-        always=tuple(row.problem for row in rows if row.share == 1.0),
-        suspects=tuple(row.problem for row in suspects),
-        converged=response.converged if response else None,
     )
 
 
