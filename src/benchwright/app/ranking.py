@@ -39,6 +39,7 @@ __all__ = [
     "Table",
     "Ties",
     "rank",
+    "rank_sources",
     "shared_flags",
 ]
 
@@ -128,6 +129,14 @@ def rank(request: RankRequest, workspace: Workspace) -> Ranking:
     request = replace(request, subset=known.subset(request), variant=known.variant(request))
     with open_to_read(workspace, request.store) as store:
         return _ranking(request, known, gather(request, workspace, store))
+
+
+def rank_sources(request: RankRequest, sources: Sources) -> Ranking:
+    """Rank runs that were gathered already, as `rank` does; subset and variant are as the request has them.
+
+    Raises `UsageError` when none of them fits.
+    """
+    return _ranking(request, _Known.of(request.benchmark), sources)
 
 
 def _ranking(request: RankRequest, known: "_Known", every: Sources) -> Ranking:
