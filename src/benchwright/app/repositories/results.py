@@ -75,7 +75,7 @@ def regrade_patches(
     Returns the rows before, the rows after, and how many rows had no record in this store; writes nothing.
     Raises `UsageError` when the data that was graded cannot be loaded or is not the same any more.
     """
-    problems = _problems(folder, manifest)
+    problems = graded_problems(folder, manifest)
     before = list(folder.rows())
     after, without = [], 0
     for row in before:
@@ -102,7 +102,7 @@ def _judged(
     return dataclasses.replace(row, verdict=verdict)
 
 
-def _problems(folder: ResultsFolder, manifest: dict[str, Any]) -> dict[str, RepositoryProblem]:
+def graded_problems(folder: ResultsFolder, manifest: dict[str, Any]) -> dict[str, RepositoryProblem]:
     """The problems as far as the judge needs them: as the grading wrote them down, or else from the data it read."""
     written = read_tests(folder.path, manifest["benchmark"])
     if written:
@@ -125,7 +125,7 @@ def summary_of_regraded(
 ) -> dict[str, Any]:
     """The part of a manifest that follows from rows, made anew, with the same instances left out and mended."""
     excluded, mends = manifest["excluded"], manifest["mends"]
-    problems = _problems(folder, manifest)
+    problems = graded_problems(folder, manifest)
     views = {name: [row for row in rows if row.problem_id in set(ids)] for name, ids in manifest["view_ids"].items()}
     if excluded or mends:
         views = {

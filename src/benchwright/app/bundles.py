@@ -1,0 +1,237 @@
+"""Result bundles: make one of a grading, take one in."""
+
+import contextlib
+import dataclasses
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import benchwright
+from benchwright.app.evidence import evidence_of, of_repositories
+from benchwright.app.job_facts import JOBS, TESTS, tests_to_lines
+from benchwright.app.repositories.results import graded_problems
+from benchwright.app.workspace import Workspace
+from benchwright.core.controls import ControlRun, place_of
+from benchwright.core.errors import UsageError
+from benchwright.core.execution import Isolation
+from benchwright.core.repositories import RepositoryControls
+from benchwright.core.results import StoredRun
+from benchwright.core.runs import ResultRow
+from benchwright.store.bundle import SUFFIX, BundleHead, listed, write_archive
+from benchwright.store.bundle_signing import check, sign
+from benchwright.store.evidence import CONTROLS, RECORDS, control_lines, record_lines
+from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, ROWS, SAMPLES, ResultsFolder
+from benchwright.store.records import RecordStore
+
+PREDICTIONS = "preds.json"
+_KEPT = (ROWS, PLANS, PROBLEMS, JOBS, TESTS, SAMPLES, PREDICTIONS, "attempts.jsonl", "predictions.jsonl")
+_KEPT_PATTERNS = (
+    "predictions-*.jsonl",
+    "*_eval_results.json",
+    "*_pass_at_k.json",
+    "logs/run_evaluation/**/report.json",
+)
+"""The official reports, and the submissions of an agent's further samples."""
+_TRANSCRIPTS = ("replies.jsonl", "journal.jsonl", "logs/**/*.eval", "logs/**/*.json")
+_IDENTITY = (
+    "kind", "run_id", "benchmark", "version", "data_digest", "subset", "variant", "ids", "model", "scaffold", "scores",
+    "rules", "environment", "environment_digest", "isolation", "sandbox", "limits", "problems", "attempts", "solved",
+    "faults",
+)  # fmt: skip
+_VERSIONS = ("benchwright_version", "judge_version", "guest_version", "harness_version")
+
+
+class StoredFiles(Protocol):
+    """What a bundle needs of a store of results."""
+
+    def read_file(self, entry: str, name: str) -> bytes:
+        """A file of an entry."""
+
+    def rows(self, entry: str) -> Iterator[ResultRow]:
+        """The rows of an entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleReport:
+    """What was written."""
+
+    path: Path
+    digest: str
+    """SHA-256 over all that the bundle says and holds: its name."""
+    bytes: int
+    files: int
+    rows: int
+    records: int
+    without_record: int
+    """Rows that were executed and whose record is not here; nothing in the bundle shows them to be so."""
+    signature: str
+    """Kind of the signature, ``ssh`` or ``minisign``; empty when there is none."""
+    key: str
+    """Whose it is: fingerprint or key id."""
+    notes: tuple[str, ...]
+    """What the bundle cannot be used for, one plain sentence each."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {**dataclasses.asdict(self), "path": str(self.path), "notes": list(self.notes)}
+
+
+def write_bundle(
+    run: Path | StoredRun,
+    path: Path,
+    workspace: Workspace,
+    *,
+    store: StoredFiles | None = None,
+    sign_with: Path | None = None,
+    with_logs: bool = False,
+) -> BundleReport:
+    """Write one result with everything behind it into one file.
+
+    Args:
+        run: A results folder, or an entry of ``store``.
+        path: Where to; its name must end in ``.bw.zip``.  A file that is there is replaced.
+        workspace: The home whose records are taken, unless the result brings its own.
+        store: The store that an entry is of.
+        sign_with: Key to sign with; see `benchwright.store.bundle_signing.sign`.
+        with_logs: Whether transcripts go in too.
+
+    Raises:
+        UsageError: There is no finished result, the name is no bundle's, or the key cannot be used.
+        MachineError: It cannot be written.
+    """
+    if not path.name.endswith(SUFFIX):
+        raise UsageError(f"A result bundle's name ends in {SUFFIX}; got {path.name}, give {path.name}{SUFFIX}.")
+    with _folder_of(run, store) as folder, tempfile.TemporaryDirectory(prefix="benchwright-bundle-") as scratch:
+        return _write(folder, path, Path(scratch), workspace, sign_with, with_logs=with_logs)
+
+
+@contextlib.contextmanager
+def _folder_of(run: Path | StoredRun, store: StoredFiles | None) -> Iterator[ResultsFolder]:
+    """The results folder that is meant; an entry of the store is laid out in one that goes away again."""
+    if isinstance(run, Path):
+        yield ResultsFolder(run)
+        return
+    assert store is not None, "an entry comes with its store"
+    if run.reported_only or run.source is not None:
+        raise UsageError(
+            f"{run.model} on {run.benchmark} is an import without evidence; a bundle is made of a result that "
+            f"benchwright graded."
+        )
+    with tempfile.TemporaryDirectory(prefix="benchwright-entry-") as name:
+        folder = ResultsFolder(Path(name))
+        for file in run.files:
+            if file.endswith(".parquet"):
+                continue
+            target = folder.path / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(store.read_file(run.entry, file))
+        if not folder.rows_path.exists():
+            folder.write_rows(store.rows(run.entry))
+        yield folder
+
+
+def _write(
+    folder: ResultsFolder, path: Path, scratch: Path, workspace: Workspace, sign_with: Path | None, *, with_logs: bool
+) -> BundleReport:
+    manifest = folder.finished_manifest()
+    rows = list(folder.rows())
+    files: dict[str, Path | bytes] = {**_files_of(folder.path, manifest, with_logs=with_logs)}
+    published = _without_paths(manifest)
+    files[MANIFEST] = json.dumps(published, indent=2).encode() + b"\n"
+    with evidence_of(folder, manifest, workspace) as store:
+        records = _write_evidence(scratch, manifest, rows, store)
+    files |= {name: scratch / name for name in (RECORDS, CONTROLS)}
+    if of_repositories(manifest) and TESTS not in files:
+        files[TESTS] = _tests_of(folder, manifest)
+    head = BundleHead(
+        run={name: published[name] for name in _IDENTITY if name in published},
+        versions={
+            **{name: manifest[name] for name in _VERSIONS if name in manifest},
+            "bundle": benchwright.__version__,
+        },
+        files=tuple(listed(name, source) for name, source in sorted(files.items())),
+    )
+    signature = None if sign_with is None else sign(head.to_bytes(), sign_with)
+    signed = None if signature is None else check(head.to_bytes(), *signature, None)
+    size = write_archive(path, head, files, signature)
+    executed = {row.job_digest for row in rows if row.job_digest}
+    return BundleReport(
+        path=path,
+        digest=head.digest,
+        bytes=size,
+        files=len(head.files),
+        rows=len(rows),
+        records=len(records),
+        without_record=sum(row.job_digest is not None and row.job_digest not in records for row in rows),
+        signature=signed.kind if signed else "",
+        key=signed.key if signed else "",
+        notes=tuple(_notes(files, executed - records)),
+    )
+
+
+def _files_of(folder: Path, manifest: Mapping[str, Any], *, with_logs: bool) -> dict[str, Path]:
+    """The files of a results folder that go into a bundle, by name; links and what others put there do not."""
+    patterns = [*_KEPT_PATTERNS, *(_TRANSCRIPTS if with_logs else ())]
+    found = [folder / name for name in _KEPT]
+    found += [path for pattern in patterns for path in folder.glob(pattern)]
+    if of_repositories(manifest):
+        found += [path for path in folder.iterdir() if path.name.endswith(f".{manifest['run_id']}.json")]
+    kept = [path for path in found if path.is_file() and not path.is_symlink()]
+    return {path.relative_to(folder).as_posix(): path for path in kept}
+
+
+def _without_paths(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest without paths of the machine that graded, which are nobody else's business; names stay."""
+    published = dict(manifest)
+    for name in ("data_file", "data_source"):
+        value = published.get(name)
+        if isinstance(value, str) and value.startswith(("/", "~", "./", "../")):
+            published[name] = Path(value).name
+    return published
+
+
+def _write_evidence(
+    scratch: Path, manifest: Mapping[str, Any], rows: list[ResultRow], store: RecordStore
+) -> frozenset[str]:
+    """Write the records that rows name, and the control runs; returns the digests of the jobs that have a record."""
+    repositories = of_repositories(manifest)
+    jobs = {row.job_digest for row in rows if row.job_digest is not None}
+    known = store.known_repository(jobs) if repositories else store.known(jobs)
+    with (scratch / RECORDS).open("wb") as file:
+        file.writelines(record_lines(known, store, repositories=repositories))
+    controls = _repository_controls(manifest, store) if repositories else _controls(manifest, store)
+    with (scratch / CONTROLS).open("wb") as file:
+        file.writelines(control_lines(controls))
+    return frozenset(known)
+
+
+def _controls(manifest: Mapping[str, Any], store: RecordStore) -> list[ControlRun]:
+    place = place_of(manifest["environment_digest"], Isolation(manifest["isolation"]))
+    found = store.controls(place, manifest["guest_version"])
+    return [found[digest] for digest in manifest.get("problem_digests", {}).values() if digest in found]
+
+
+def _repository_controls(manifest: Mapping[str, Any], store: RecordStore) -> list[RepositoryControls]:
+    found = [
+        store.repository_controls(
+            instance["environment"], manifest["sandbox"], manifest["harness_version"], instance["problem_digest"]
+        )
+        for instance in manifest["instances"].values()
+    ]
+    return [controls for controls in found if controls is not None]
+
+
+def _tests_of(folder: ResultsFolder, manifest: dict[str, Any]) -> bytes:
+    """The tests of the graded instances, for gradings of versions that did not write them down."""
+    lines = tests_to_lines(graded_problems(folder, manifest).values(), {})
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def _notes(files: Mapping[str, Path | bytes], lost: frozenset[str] | set[str]) -> Iterator[str]:
+    if SAMPLES not in files and PREDICTIONS not in files:
+        yield "The results folder does not hold the answers, so the bundle cannot be graded again."
+    if lost:
+        yield f"{len(lost)} jobs have no record here; nothing in the bundle shows what became of them."

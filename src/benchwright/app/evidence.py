@@ -1,0 +1,52 @@
+"""Where the evidence behind a grading is: in the folder that it came with, or in the home that executed it."""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchwright.app.repositories.results import REPOSITORIES
+from benchwright.app.workspace import Workspace
+from benchwright.core.errors import UsageError
+from benchwright.store.bundle_reading import Bundle, is_bundle
+from benchwright.store.evidence import RECORDS, load_evidence
+from benchwright.store.folder import ResultsFolder
+from benchwright.store.records import RecordStore, records_in
+
+
+def of_repositories(manifest: Mapping[str, Any]) -> bool:
+    """Whether a grading is one of patches."""
+    return manifest.get("kind") == REPOSITORIES
+
+
+@contextlib.contextmanager
+def evidence_of(folder: ResultsFolder, manifest: Mapping[str, Any], workspace: Workspace) -> Iterator[RecordStore]:
+    """The records behind a grading, in a store.
+
+    A folder out of a bundle brings its own, which are looked at in a store that is thrown away afterwards: they never
+    become part of the home's.  Raises `UsageError` when they cannot be read.
+    """
+    if not (folder.path / RECORDS).exists():
+        with workspace.records() as store:
+            yield store
+        return
+    with tempfile.TemporaryDirectory(prefix="benchwright-evidence-") as home, records_in(Path(home)) as store:
+        try:
+            load_evidence(folder.path, store, repositories=of_repositories(manifest))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:  # of a line that is JSON, and no record
+            raise UsageError(
+                f"The records in {folder.path} cannot be read ({type(error).__name__}: {error})."
+            ) from error
+        yield store
+
+
+@contextlib.contextmanager
+def opened_results(path: Path) -> Iterator[ResultsFolder]:
+    """The results folder at a path; that of a bundle is unpacked, checked, into a folder that goes away again."""
+    if not is_bundle(path):
+        yield ResultsFolder(path)
+        return
+    with tempfile.TemporaryDirectory(prefix="benchwright-bundle-") as folder, Bundle(path) as bundle:
+        bundle.extract(Path(folder))
+        yield ResultsFolder(Path(folder))

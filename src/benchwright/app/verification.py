@@ -1,0 +1,135 @@
+"""What checking a bundle looks at, counts and finds, and how rows and numbers are compared."""
+
+import dataclasses
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchwright.core.runs import ResultRow
+from benchwright.store.folder import ResultsFolder
+from benchwright.store.records import RecordStore
+
+_TOLERANCE = 1e-6
+"""Other versions of numpy and scipy may differ in the last digits of an interval."""
+
+
+class Check(enum.StrEnum):
+    """What is checked, in this order."""
+
+    ARCHIVE = "archive"
+    """The archive holds what its list says, unchanged, and nothing else."""
+    SIGNATURE = "signature"
+    """It is that of the key it was expected of."""
+    CONTENT = "content"
+    """Files have the form that a grading writes."""
+    PROBLEMS = "problems"
+    """Rows are of all problems that were asked, once each."""
+    RECORDS = "records"
+    """Every row that was executed has its record, and there is no other record."""
+    VERDICTS = "verdicts"
+    """Each row is what this version's judge makes of its record."""
+    ANSWERS = "answers"
+    """Each record is that of the answer in the bundle."""
+    SUMMARY = "summary"
+    """The numbers in the manifest are those of the rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that is wrong with a bundle."""
+
+    check: Check
+    text: str
+    """One plain sentence."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What was counted on the way."""
+
+    rows: int = 0
+    judged: int = 0
+    """Rows whose verdict was made again from a record, or from the answer where there was nothing to run."""
+    faults: int = 0
+    """Rows that are left out of the score as our side's fault."""
+    unproven: int = 0
+    """Faults without a record: nothing in the bundle shows that they are any."""
+    jobs: int = 0
+    """Rows that name a job."""
+    traced: int = 0
+    """Those of them whose job is, by its digest, that of the answer in the bundle."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader should know, one plain sentence each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpacked:
+    """What the checks of a grading look at."""
+
+    folder: ResultsFolder
+    manifest: dict[str, Any]
+    rows: tuple[ResultRow, ...]
+    store: RecordStore
+    """The bundle's own records."""
+    tally: Tally
+
+
+def compared(row: ResultRow, expected: ResultRow) -> Iterator[Finding]:
+    """What differs between a row and what the judge makes of its evidence."""
+    if row.verdict != expected.verdict:
+        if row.verdict.judge_version != expected.verdict.judge_version:
+            judged = f" by version {expected.verdict.judge_version} of the judge, the row is by another"
+        else:
+            judged = ""
+        yield Finding(
+            check=Check.VERDICTS,
+            text=f"{named(row)}: the verdict does not follow from its evidence{judged}; it says {_said(row)}, the "
+            f"evidence {_said(expected)}.",
+        )
+        return
+    names = [item.name for item in dataclasses.fields(row) if getattr(row, item.name) != getattr(expected, item.name)]
+    if names:
+        yield Finding(check=Check.VERDICTS, text=f"{named(row)}: {', '.join(names)} is not what the evidence says.")
+
+
+def _said(row: ResultRow) -> str:
+    verdict = row.verdict
+    record = f", record {verdict.record_digest[:8]}" if verdict.record_digest else ""
+    return f"{verdict.outcome.value} ({verdict.reason.value}, {verdict.passed} of {verdict.planned} tests{record})"
+
+
+def named(row: ResultRow) -> str:
+    """What a row is called in findings."""
+    return f"{row.problem_id}#{row.sample} {row.score.value}"
+
+
+def compared_numbers(
+    manifest: Mapping[str, Any], expected: Mapping[str, Any], *, without: Iterable[str] = ()
+) -> Iterator[Finding]:
+    """Which fields of the manifest are not what the rows come to."""
+    skipped = set(without)
+    for name, value in expected.items():
+        if name not in skipped and not _same(manifest.get(name), value):
+            yield Finding(
+                check=Check.SUMMARY,
+                text=f"The manifest says {name} {short(manifest.get(name))}, the rows come to {short(value)}.",
+            )
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether plain data are the same, numbers up to their last digits, tuples as lists."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_same(a[name], b[name]) for name in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, float) or isinstance(b, float):
+        numbers = all(isinstance(value, int | float) for value in (a, b))
+        return bool(numbers and (a == b or abs(a - b) <= _TOLERANCE * max(1.0, abs(b))))
+    return bool(a == b)
+
+
+def short(value: object) -> str:
+    """A value as findings quote it."""
+    text = "".join(character if character.isprintable() else " " for character in str(value))
+    return text if len(text) <= 100 else text[:99] + "…"

@@ -1,0 +1,202 @@
+"""Check a result bundle: that it is unchanged, who signed it, and that what it says follows from its evidence."""
+
+import dataclasses
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.app import verifying_functions, verifying_patches
+from benchwright.app.evidence import evidence_of, of_repositories
+from benchwright.app.verification import Check, Finding, Tally, Unpacked, named, short
+from benchwright.app.workspace import Workspace
+from benchwright.core.errors import BenchwrightError, MachineError
+from benchwright.core.verdicts import Outcome
+from benchwright.store.bundle_reading import Bundle
+from benchwright.store.bundle_signing import SignatureReport, check
+from benchwright.store.evidence import jobs_with_records
+from benchwright.store.folder import ResultsFolder
+
+MOST_FINDINGS = 1000
+"""A forged bundle may have one for each of its rows, and rows without end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """What checking a bundle came to."""
+
+    path: Path
+    digest: str
+    """SHA-256 over all that the bundle says and holds."""
+    run: Mapping[str, Any]
+    versions: Mapping[str, Any]
+    bytes: int
+    files: int
+    signature: SignatureReport | None
+    findings: tuple[Finding, ...]
+    tally: Tally
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    @property
+    def signed(self) -> str:
+        """What there is to say of the signature, as half a sentence."""
+        signature = self.signature
+        if signature is None:
+            return "not signed"
+        if signature.signer:
+            return f"signed by {signature.signer} ({signature.key})"
+        if signature.problem:
+            return signature.problem
+        if signature.valid is None:
+            return f"signed by the minisign key {signature.key}, not checked: that takes the public key (--signer)"
+        return f"signed by the key {signature.key}, not checked against anybody"
+
+    def to_plain(self) -> dict[str, Any]:
+        """The report as the object of ``bw verify --json``."""
+        tally = dataclasses.asdict(self.tally)
+        return {
+            "bundle": str(self.path),
+            "sound": self.sound,
+            "digest": self.digest,
+            "run": dict(self.run),
+            "versions": dict(self.versions),
+            "bytes": self.bytes,
+            "files": self.files,
+            "signature": None if self.signature is None else dataclasses.asdict(self.signature),
+            "signed": self.signed,
+            **{name: tally[name] for name in ("rows", "judged", "faults", "unproven", "jobs", "traced", "notes")},
+            "findings": [{"check": finding.check.value, "text": finding.text} for finding in self.findings],
+        }
+
+
+def verify(path: Path, *, signer: Path | None = None) -> VerifyReport:
+    """Check a bundle; nothing is executed, and nothing is kept of it.
+
+    Args:
+        path: The bundle.
+        signer: Public key (SSH or minisign) or file of allowed signers that the signature has to be by; None says
+            whose it is and checks it against nobody.
+
+    Raises:
+        UsageError: The file is no bundle, or one that this version does not read; or ``signer`` is no key.
+        MachineError: The program that checks the signature is not there, or the disk is full.
+    """
+    with Bundle(path) as bundle:
+        findings, tally = [Finding(check=Check.ARCHIVE, text=flaw) for flaw in bundle.flaws()], Tally()
+        signature, problem = _signature(bundle, signer)
+        if problem:
+            findings.append(Finding(check=Check.SIGNATURE, text=problem))
+        if not any(finding.check is Check.ARCHIVE for finding in findings):
+            findings += _checked_content(bundle, tally)
+        return VerifyReport(
+            path=path,
+            digest=bundle.head.digest,
+            run=bundle.head.run,
+            versions=bundle.head.versions,
+            bytes=bundle.size,
+            files=len(bundle.head.files),
+            signature=signature,
+            findings=tuple(findings[:MOST_FINDINGS]),
+            tally=tally,
+        )
+
+
+def _signature(bundle: Bundle, signer: Path | None) -> tuple[SignatureReport | None, str]:
+    """What the signature is worth, and what is wrong about it."""
+    found = bundle.signature
+    if found is None:
+        return None, "" if signer is None else f"The bundle is not signed; expected a signature of {signer}."
+    report = check(bundle.head_bytes, *found, signer)
+    return report, f"{report.problem[0].upper()}{report.problem[1:]}." if report.problem else ""
+
+
+def _checked_content(bundle: Bundle, tally: Tally) -> list[Finding]:
+    with tempfile.TemporaryDirectory(prefix="benchwright-verify-") as name:
+        bundle.extract(Path(name))
+        folder = ResultsFolder(Path(name))
+        found: list[Finding] = []
+        try:
+            manifest = folder.finished_manifest()
+            rows = tuple(folder.rows())
+            tally.rows, tally.jobs = len(rows), sum(row.job_digest is not None for row in rows)
+            tally.faults = sum(row.verdict.outcome is Outcome.FAULT for row in rows)
+            # The home is not looked at: a bundle without records is judged by nobody else's.
+            with evidence_of(folder, manifest, Workspace(home=Path(name) / "no-home")) as store:
+                given = Unpacked(folder=folder, manifest=manifest, rows=rows, store=store, tally=tally)
+                found += _checks(bundle, given)
+        except MachineError:
+            raise
+        except BenchwrightError as error:
+            found.append(Finding(check=Check.CONTENT, text=_without_folder(str(error), name)))
+        return [dataclasses.replace(finding, text=_without_folder(finding.text, name)) for finding in found]
+
+
+def _without_folder(text: str, folder: str) -> str:
+    return text.replace(f"{folder}/", "").replace(folder, "the bundle")
+
+
+def _checks(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
+    """All checks of what is in a bundle; each is given what others wrote, and may meet anything."""
+    kind = verifying_patches if of_repositories(given.manifest) else verifying_functions
+    checks: tuple[tuple[Check, Callable[[Unpacked], Iterable[Finding]]], ...] = (
+        (Check.CONTENT, lambda given: _check_identity(bundle, given)),
+        (Check.PROBLEMS, kind.check_problems),
+        (Check.RECORDS, _check_records),
+        (Check.VERDICTS, kind.check_verdicts),
+        (Check.ANSWERS, kind.check_answers),
+        (Check.SUMMARY, kind.check_summary),
+    )
+    for name, run in checks:
+        try:
+            yield from run(given)
+        except MachineError:
+            raise
+        except BenchwrightError as error:
+            yield Finding(check=name, text=str(error))
+        # Digests say that a file is what somebody wrote, not that benchwright did: fields may be absent or of any type.
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError) as error:
+            what = f"{type(error).__name__}: {str(error)[:80]}"
+            yield Finding(
+                check=Check.CONTENT, text=f"The bundle's files are not of the form that is expected ({what})."
+            )
+
+
+def _check_identity(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
+    for name, value in bundle.head.run.items():
+        if given.manifest.get(name) != value:
+            yield Finding(
+                check=Check.CONTENT,
+                text=f"The list says that {name} is {short(value)}, the manifest {short(given.manifest.get(name))}.",
+            )
+
+
+def _check_records(given: Unpacked) -> Iterator[Finding]:
+    jobs = {row.job_digest for row in given.rows if row.job_digest is not None}
+    seen: set[str] = set()
+    for digest in jobs_with_records(given.folder.path):
+        if digest in seen:
+            yield Finding(check=Check.RECORDS, text=f"There are two records of job {digest[:12]}.")
+        elif digest not in jobs:
+            yield Finding(check=Check.RECORDS, text=f"The record of job {digest[:12]} belongs to no row.")
+        seen.add(digest)
+    for row in given.rows:
+        if row.job_digest is None or row.job_digest in seen:
+            continue
+        if row.verdict.outcome is Outcome.FAULT:
+            given.tally.unproven += 1
+        else:
+            yield Finding(check=Check.RECORDS, text=f"{named(row)} has no record; nothing shows that it is so.")
+    if given.tally.faults:
+        given.tally.notes.append(
+            f"{given.tally.faults} of {given.tally.rows} rows are faults, which are left out of the score"
+            + (
+                f"; for {given.tally.unproven} of them nothing in the bundle shows that."
+                if given.tally.unproven
+                else "."
+            )
+        )

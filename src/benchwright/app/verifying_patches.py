@@ -1,0 +1,176 @@
+"""What must hold in a bundle of graded patches."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import benchwright
+from benchwright.answers.patches import PatchAnswer, read_patch, unsafe
+from benchwright.app.job_facts import TESTS, TestFacts, read_tests
+from benchwright.app.repositories.results import regrade_patches, summary_of_regraded
+from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named
+from benchwright.app.verifying_functions import check_data
+from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, RepositorySet
+from benchwright.core.answers import NoAnswer
+from benchwright.core.attempts import Attempt
+from benchwright.core.errors import UnknownNameError
+from benchwright.core.repositories import RepositoryJob, RepositoryLimits, Rules
+from benchwright.core.runs import ResultRow
+from benchwright.core.verdicts import Outcome, Reason, Verdict
+from benchwright.grading.repositories import PreparedPatch, row_of
+from benchwright.judging.repository import judge_no_patch
+
+PREDICTIONS = "preds.json"
+_NOT_RUN = frozenset({Outcome.NO_ANSWER, Outcome.UNUSABLE, Outcome.FAULT})
+
+
+def check_problems(given: Unpacked) -> Iterator[Finding]:
+    """Rows are of exactly the problems that were asked, and those are the whole of their data."""
+    tests = _tests(given)
+    asked = {row.problem_id for row in given.rows}
+    if asked != tests.keys():
+        some = sorted(asked ^ tests.keys())[0]
+        yield Finding(
+            check=Check.PROBLEMS,
+            text=f"The rows are of {len(asked)} problems, {TESTS} names {len(tests)}: {some} is in one only.",
+        )
+    digests = {problem: facts.problem.digest for problem, facts in tests.items()}
+    yield from check_data(given, digests)
+    for problem, instance in given.manifest["instances"].items():
+        if problem in digests and instance["problem_digest"] != digests[problem]:
+            yield Finding(check=Check.PROBLEMS, text=f"The manifest and {TESTS} differ on the row of {problem}.")
+    keys = [(row.problem_id, row.sample) for row in given.rows]
+    if len(set(keys)) < len(keys):
+        yield Finding(check=Check.PROBLEMS, text="Two rows are of the same problem and sample.")
+
+
+def _tests(given: Unpacked) -> dict[str, TestFacts]:
+    return read_tests(given.folder.path, given.manifest["benchmark"])
+
+
+def check_verdicts(given: Unpacked) -> Iterator[Finding]:
+    """Rows with a record are what the judge makes of it and of the control runs; others say that nothing was run."""
+    before, after, _ = regrade_patches(given.folder, given.manifest, given.store)
+    tests = _tests(given)
+    for row, judged in zip(before, after, strict=True):
+        record = given.store.get_repository(row.job_digest) if row.job_digest else None
+        if record is not None:
+            given.tally.judged += 1
+            problem = tests[row.problem_id].problem
+            attempt = Attempt(problem_id=row.problem_id, sample=row.sample, solution=None)
+            prepared = PreparedPatch(problem=problem, attempt=attempt, job=None, answer=None, verdict=None)
+            made = row_of(prepared, judged.verdict, record)
+            # Notes on how the patch was read come first, and are checked with the answers.
+            notes = row.notes if row.notes[len(row.notes) - len(made.notes) :] == made.notes else made.notes
+            yield from compared(row, dataclasses.replace(made, job_digest=row.job_digest, notes=notes))
+        elif row.job_digest is None and row.verdict.outcome not in _NOT_RUN:
+            yield Finding(
+                check=Check.VERDICTS, text=f"{named(row)} is {row.verdict.outcome.value} although nothing was run."
+            )
+
+
+def check_answers(given: Unpacked) -> Iterator[Finding]:
+    """The record of each row is that of the bundle's patch, by the digest of its job."""
+    path = given.folder.path / PREDICTIONS
+    tests = _tests(given)
+    if not path.exists() or not any(facts.environment for facts in tests.values()):
+        given.tally.notes.append("Which patches the records are of is not shown by the bundle.")
+        return
+    try:
+        attempts = _attempts(path, given, tests)
+    except UnknownNameError as error:
+        given.tally.notes.append(f"{error} Which patches the records are of is not shown.")
+        return
+    further = sum(row.sample > 0 for row in given.rows)
+    if further:
+        given.tally.notes.append(f"{further} rows are of further samples, whose patches are not looked at.")
+    untraced = [
+        finding
+        for row in given.rows
+        if row.sample == 0
+        and (finding := _untraceable(given, row, attempts.get(row.problem_id), tests[row.problem_id]))
+    ]
+    if given.manifest["benchwright_version"] == benchwright.__version__:
+        yield from untraced
+    elif untraced:
+        given.tally.notes.append(f"{len(untraced)} rows of another version of benchwright could not be traced.")
+
+
+def _attempts(path: Path, given: Unpacked, tests: Mapping[str, TestFacts]) -> dict[str, Attempt]:
+    name = given.manifest["benchmark"]
+    problems = RepositorySet(
+        benchmark=name,
+        version=given.manifest["version"],
+        subset=given.manifest["subset"],
+        digest=given.manifest["data_digest"],
+        source="the bundle",
+        pinned=False,
+        problems=tuple(facts.problem for facts in tests.values()),
+    )
+    patches = REPOSITORY_BENCHMARKS.get(name).read_predictions(path, problems)
+    return {attempt.problem_id: attempt for attempt in patches.attempts}
+
+
+def _untraceable(given: Unpacked, row: ResultRow, attempt: Attempt | None, facts: TestFacts) -> Finding | None:
+    """Why a row is not one of its patch; None when it is, and then it is counted."""
+    if row.job_digest is None:
+        return _without_job(given, row, attempt, facts)
+    if attempt is None:
+        return Finding(check=Check.ANSWERS, text=f"{named(row)} has a record, and there is no patch.")
+    if row.job_digest not in _possible_jobs(given, attempt, facts):
+        return Finding(check=Check.ANSWERS, text=f"{named(row)}: its record is not that of the patch in the bundle.")
+    given.tally.traced += 1
+    return None
+
+
+def _possible_jobs(given: Unpacked, attempt: Attempt, facts: TestFacts) -> set[str]:
+    """Digests of the patch's job, today or on the day that the control runs found to be needed."""
+    manifest, problem = given.manifest, facts.problem
+    instance = manifest["instances"][problem.id]
+    controls = given.store.repository_controls(
+        instance["environment"], manifest["sandbox"], manifest["harness_version"], problem.digest
+    )
+    job = RepositoryJob(
+        problem=problem,
+        patch=attempt.raw_text or "",
+        environment=facts.environment,
+        sandbox=manifest["sandbox"],
+        limits=RepositoryLimits(**manifest["limits"]),
+        rules=Rules(manifest["rules"]),
+        harness_version=manifest["harness_version"],
+    )
+    dates = {"", controls.date if controls else ""}
+    return {dataclasses.replace(job, date=date).digest for date in dates}
+
+
+def _without_job(given: Unpacked, row: ResultRow, attempt: Attempt | None, facts: TestFacts) -> Finding | None:
+    expected = _verdict_without_job(given, attempt, facts)
+    if expected is None:
+        if row.verdict.reason in (Reason.ENVIRONMENT_UNAVAILABLE, Reason.PROVIDER_ERROR, Reason.SANDBOX_LOST):
+            given.tally.unproven += 1
+            return None
+        return Finding(check=Check.ANSWERS, text=f"{named(row)} has a patch that can be run, and no record.")
+    given.tally.judged += 1
+    return next(compared(row, dataclasses.replace(row, verdict=expected)), None)
+
+
+def _verdict_without_job(given: Unpacked, attempt: Attempt | None, facts: TestFacts) -> Verdict | None:
+    """The verdict of a patch that is not run; None for one that can be."""
+    if attempt is None:
+        answer = NoAnswer(reason=Reason.MISSING, detail="the file has no prediction for this instance")
+        return judge_no_patch(answer, facts.problem)
+    found = read_patch(attempt.raw_text)
+    if isinstance(found, NoAnswer):
+        return judge_no_patch(found, facts.problem)
+    assert isinstance(found, PatchAnswer), "an answer is one or none"
+    refused = unsafe(found) if Rules(given.manifest["rules"]) is Rules.BENCHWRIGHT else ()
+    if not refused or not facts.environment:
+        return None
+    detail = f"{refused[0].path}: {refused[0].why}"
+    return judge_no_patch(NoAnswer(reason=Reason.PATCH_REJECTED, detail=detail), facts.problem)
+
+
+def check_summary(given: Unpacked) -> Iterator[Finding]:
+    """The manifest's numbers are those of the rows, with the same instances left out and mended."""
+    summary = summary_of_regraded(given.folder, given.manifest, given.rows, given.store)
+    yield from compared_numbers(given.manifest, summary)
