@@ -10,11 +10,14 @@ from typing import Any
 
 import benchwright
 from benchwright.app.job_facts import JOBS, jobs_to_lines
+from benchwright.app.problem_facts import facts_of_function
+from benchwright.app.samples import graded_rows
 from benchwright.app.summary import Summary, summarise
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.base import Benchmark, OfficialResults, ProblemSet, SampleFile, SampleKey
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.benchmarks.stubs import given_names
+from benchwright.core.attempts import Attempt
 from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
@@ -27,11 +30,13 @@ from benchwright.grading.limits import FLOOR_SECONDS
 from benchwright.grading.pipeline import Pipeline, Prepared
 from benchwright.grading.run import Progress, RunSummary, run_jobs
 from benchwright.judging.function import JUDGE_VERSION
-from benchwright.store.folder import ResultsFolder, now
+from benchwright.store.folder import SAMPLES, ResultsFolder, now
 from benchwright.store.records import RecordStore
 
 DEFAULT_FLOOR_SECONDS = FLOOR_SECONDS
 BOTH_SCORES = (Score.EXTRACTED, Score.CALIBRATED)
+FUNCTIONS = "functions"
+"""What the manifest of a grading of functions says it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +89,23 @@ def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progres
     folder = ResultsFolder(options.out or _default_folder(options, inputs))
     with folder.locked(), workspace.records() as store:
         folder.refuse_other(inputs.manifest)
+        inputs = _spare_samples(folder, inputs, options)
         return grade_into(folder, store, inputs, options, report)
+
+
+def _spare_samples(folder: ResultsFolder, inputs: "Inputs", options: GradeOptions) -> "Inputs":
+    """See to it that no file of the user's is written over by what the folder keeps of the samples."""
+    path = folder.path / SAMPLES
+    if not path.exists():
+        return inputs
+    if options.samples.is_file() and options.samples.samefile(path):
+        return dataclasses.replace(inputs, given=None)
+    if not folder.has_manifest():
+        raise UsageError(
+            f"The output folder {folder.path} holds a {SAMPLES} that no grading wrote, and this one would write its "
+            f"own there; choose another folder with --out."
+        )
+    return inputs
 
 
 def grade_into(
@@ -110,7 +131,7 @@ def grade_into(
             taken over from an earlier grading.
     """
     started = time.monotonic() if started is None else started
-    folder.write_manifest({**inputs.manifest, "status": "running", "started": now()})
+    folder.write_manifest({"kind": FUNCTIONS, **inputs.manifest, "status": "running", "started": now()})
     place = place_of(inputs.target.digest, options.isolation)
     controls = store.controls(place, guest_version())
     pipeline = Pipeline(
@@ -137,12 +158,21 @@ def grade_into(
     summary = summarise(rows, options.scores, here, given_names=given)
     folder.write_plans({problem.id: pipeline.plan(problem) for problem in problems.values()}, given)
     folder.write_lines(JOBS, jobs_to_lines(problems.values(), pipeline))
+    folder.write_problem_facts(facts_of_function(problem) for problem in problems.values())
+    if inputs.given is not None:
+        folder.write_lines(SAMPLES, graded_rows(inputs.given, inputs.manifest))
     folder.write_rows(rows)
     # Neither a part of a run nor faults alone make a result that other tools may take for a whole one.
     if options.official_files and inputs.manifest.get("status") != "stopped" and summary.estimates:
         _write_official(folder, inputs, options, prepared, rows, summary, here, store)
     wall = time.monotonic() - started
-    manifest = {"status": "complete", **inputs.manifest, "finished": now(), **_outcome(summary, run, wall)}
+    manifest = {
+        "status": "complete",
+        "kind": FUNCTIONS,
+        **inputs.manifest,
+        "finished": now(),
+        **_outcome(summary, run, wall),
+    }
     digests = {problem.id: problem.digest for problem in problems.values()}
     folder.write_manifest({**manifest, "problem_digests": digests})
     return GradeReport(
@@ -165,6 +195,8 @@ class Inputs:
     samples: SampleFile
     target: Target
     manifest: dict[str, Any]
+    given: tuple[Attempt, ...] | None = None
+    """The samples as they were read, to be kept with the results; None where the folder has them already."""
 
     @property
     def run_id(self) -> str:
@@ -178,14 +210,22 @@ class Inputs:
             raise UsageError(f"{benchmark.title} has no variant {options.variant!r}; choose one of: {known}.")
         target = workspace.target(options.environment or benchmark.environments[0])
         problems = benchmark.load(subset=options.subset, version=options.version, path=options.data)
-        samples = _read_samples(options, benchmark, problems)
+        given = _read_samples(options, benchmark, problems)
+        samples = _raw(given) if options.extract and options.samples.suffix != ".eval" else given
         _refuse_other_subset(options, benchmark, samples)
         _refuse_other_variant(options, samples)
         if options.ids:
             problems = problems.only(options.ids)
-            samples = _only(samples, problems)
+            samples, given = _only(samples, problems), _only(given, problems)
         manifest = _manifest(options, benchmark, problems, samples, target)
-        return cls(benchmark=benchmark, problems=problems, samples=samples, target=target, manifest=manifest)
+        return cls(
+            benchmark=benchmark,
+            problems=problems,
+            samples=samples,
+            target=target,
+            manifest=manifest,
+            given=given.attempts,
+        )
 
 
 def _read_samples(options: GradeOptions, benchmark: Benchmark, problems: ProblemSet) -> SampleFile:
@@ -193,8 +233,7 @@ def _read_samples(options: GradeOptions, benchmark: Benchmark, problems: Problem
         from benchwright.bridge.logs import read_log  # only logs need Inspect, which takes two seconds to import
 
         return read_log(options.samples, problems)
-    samples = benchmark.read_samples(options.samples, problems)
-    return _raw(samples) if options.extract else samples
+    return benchmark.read_samples(options.samples, problems)
 
 
 def _raw(samples: SampleFile) -> SampleFile:

@@ -14,9 +14,7 @@ from benchwright.core.budget import Ledger
 from benchwright.core.prompts import Mode
 from benchwright.execution.guest import guest_version
 from benchwright.judging.function import JUDGE_VERSION
-from benchwright.store.folder import ResultsFolder
-
-SAMPLES = "samples.jsonl"
+from benchwright.store.folder import SAMPLES, ResultsFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

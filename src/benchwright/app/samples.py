@@ -1,6 +1,6 @@
-"""A run's answers as rows of a sample file that benchwright and the official tools read."""
+"""Answers as rows of a sample file: of a run, for the official tools too; of a grading, to be graded again."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from benchwright.answers.reading import answer_of
@@ -32,3 +32,23 @@ def sample_rows(
             "model": attempt.model,
             "variant": variant,
         }
+
+
+def graded_rows(attempts: Iterable[Attempt], manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rows that are read back as the very attempts, so that grading them again comes to the same verdicts.
+
+    Nothing is extracted or mended: what was no code, cut or not text stays what it was.
+    """
+    for attempt in attempts:
+        row = {
+            "task_id": attempt.problem_id,
+            "sample": attempt.sample,
+            "solution": attempt.solution,
+            "raw_solution": attempt.raw_text,
+            "lead": attempt.prefill,
+            "ending": attempt.ending.value,
+            "ending_detail": attempt.ending_detail,
+            "model": manifest["model"],
+            "variant": manifest["variant"],
+        }
+        yield row if attempt.unreadable is None else {**row, "unreadable": attempt.unreadable}

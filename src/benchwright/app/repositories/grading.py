@@ -10,6 +10,7 @@ from typing import Any
 
 import benchwright
 from benchwright.app.job_facts import TESTS, tests_to_lines
+from benchwright.app.problem_facts import facts_of_repository
 from benchwright.app.repositories.exclusions import applied, reasons
 from benchwright.app.repositories.patches import GradedPatch, PatchGrading, PatchProgress
 from benchwright.app.repositories.results import REPOSITORIES
@@ -171,6 +172,7 @@ def _grade_into(
             mended=[item.after.id for item in inputs.exclusions.mended],
             uncontrolled=[problem.id for problem in inputs.problems.problems if not grading.controlled(problem)],
         )
+        folder.write_problem_facts(facts_of_repository(problem) for problem in inputs.problems.problems)
         folder.write_rows(rows)
         setups = inputs.selected.setups
         environments = {problem: setup.environment for problem, setup in setups.items()}
