@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from benchwright.core.benchmark_facts import BenchmarkFacts, HumanReference, TaskErrors
 from benchwright.core.results import Origin, Source
 from benchwright.core.runs import Estimate
-from benchwright.leaderboard.site.model import SiteData
+from benchwright.leaderboard.site.model import HUMAN, SiteData
 from benchwright.leaderboard.site.payload import short_digest
 from benchwright.leaderboard.tables import LeaderboardRow, Table
 
@@ -22,18 +23,16 @@ def board(table: Table, data: SiteData, *, outcomes: bool, problems: int) -> dic
     flags: dict[tuple[str, str], int] = {}
     sources: dict[Source, int] = {}
     rows = [_row(row, flags, sources) for row in table.rows]
+    facts = data.facts_of(table.benchmark)
     return {
         **head(table),
         "outcomes": outcomes,
         "problems": problems,
         "method": table.method,
         "anchor": table.anchor,
-        "notes": [*table.notes, *_notes(table, data)],
-        "references": [
-            {"label": line.label, "value": line.value, "source": line.source, "url": line.url}
-            for line in data.references
-            if line.benchmark == table.benchmark
-        ],
+        "notes": [note for note in table.notes if note not in _said(facts)],
+        "warnings": [] if facts.task_errors is None else [_with_source(facts.task_errors)],
+        "references": [] if facts.human is None else [_with_source(facts.human) | {"label": HUMAN}],
         "flags": [{"name": name, "text": text} for name, text in flags],
         "sources": [source.to_plain() for source in sources],
         "rows": rows,
@@ -56,14 +55,22 @@ def head(table: Table) -> dict[str, Any]:
     }
 
 
-def _notes(table: Table, data: SiteData) -> list[str]:
-    """What must stand beside the scores of a benchmark, whatever else is said."""
-    return [
-        f"{100 * errors.low:.0f}–{100 * errors.high:.0f} % of the problems may be wrong themselves, by the estimate of "
-        f"{errors.source} ({errors.url}); no model can be expected to solve those."
-        for errors in data.task_errors
-        if errors.benchmark == table.benchmark and errors.subset == table.subset
-    ]
+def _with_source(fact: HumanReference | TaskErrors) -> dict[str, Any]:
+    value = fact.value if isinstance(fact, HumanReference) else None
+    return {"text": fact.text, "value": value, "source": fact.source, "url": address_of(fact.source)}
+
+
+def _said(facts: BenchmarkFacts) -> set[str]:
+    """Notes of a table that only say what the page says of the benchmark anyway."""
+    return {f"{one.text} ({one.source})" for one in (facts.human, facts.task_errors) if one is not None}
+
+
+def address_of(source: str) -> str:
+    """Where a source can be read: its own address, or that of a paper on arXiv; empty when it names neither."""
+    if source.startswith(("https://", "http://")):
+        return source
+    kind, _, number = source.partition(":")
+    return f"https://arxiv.org/abs/{number}" if kind == "arXiv" and number.replace(".", "").isdigit() else ""
 
 
 def _row(row: LeaderboardRow, flags: dict[tuple[str, str], int], sources: dict[Source, int]) -> dict[str, Any]:
@@ -79,6 +86,7 @@ def _row(row: LeaderboardRow, flags: dict[tuple[str, str], int], sources: dict[S
         "estimate": row.estimate and _estimate(row.estimate),
         "reported": {one.metric: one.value for one in row.reported},
         "rated": row.rated and [_short(row.rated.rating), _short(row.rated.low), _short(row.rated.high)],
+        "held": (row.rated is not None and row.rated.held) or None,
         "rank": row.rated and [row.rated.rank, row.rated.rank_low, row.rated.rank_high],
         "solved": row.solved if row.estimate else None,
         "n": row.problems or None,

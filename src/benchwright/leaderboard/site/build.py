@@ -178,8 +178,7 @@ class _Writer:
             matrix: tuple[Download, ...] = () if outcomes is None else downloads.outcomes(one, table, outcomes)
             files = downloads.table(one, table)
             groups.append({"title": table.title, "reason": table.reason, "table": files, "outcomes": matrix})
-        labels = {row.entry: row.label for table in self._data.tables for row in table.rows}
-        return {"groups": groups, "bundles": downloads.bundles(self._data.bundles, labels)}
+        return {"groups": groups, "bundles": downloads.bundles(self._data.bundles)}
 
     def _pages(self, pictures: Mapping[str, dict[str, str]], downloads: dict[str, Any]) -> None:
         pages = Pages(self._data, self._ids)

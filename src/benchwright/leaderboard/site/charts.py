@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchwright.core.results import Origin
-from benchwright.leaderboard.site.model import SiteData
+from benchwright.leaderboard.site.model import HUMAN, SiteData
 from benchwright.leaderboard.tables import LeaderboardRow, Table
 
 FIRST = 40
@@ -45,9 +45,9 @@ class Kind:
 KINDS = (
     Kind(
         id="ratings",
-        title="Ratings with their intervals",
-        text="Bradley–Terry ratings on Elo's scale, 95 % intervals. Where two intervals overlap widely, the order of the two "
-        "is not settled. Where nothing was rated: the score.",
+        title="Ratings",
+        text="Bradley–Terry ratings on Elo's scale with their 95 % intervals. Where two intervals overlap widely, the "
+        "order of the two is not settled. Where nothing was rated, the scores stand in their place.",
     ),
     Kind(
         id="date",
@@ -57,13 +57,14 @@ KINDS = (
     Kind(
         id="size",
         title="Score by size",
-        text="All parameters, in billions, on a logarithmic scale. The line is the front: no smaller model scores higher.",
+        text="All parameters, in billions, on a logarithmic scale. The line is the front: no smaller model scores "
+        "higher.",
     ),
     Kind(
         id="cost",
         title="Score by cost",
-        text="US dollars for the model, all runs behind a row, on a logarithmic scale. The line is the front: no cheaper "
-        "model scores higher.",
+        text="US dollars for the model, all runs behind a row, on a logarithmic scale. The line is the front: no "
+        "cheaper model scores higher.",
     ),
 )
 
@@ -74,8 +75,8 @@ def charts(table: Table, data: SiteData) -> dict[str, dict[str, Any]]:
     made: dict[str, dict[str, Any]] = {}
     if rows:
         made["ratings"] = _ratings(table, rows)
-    lines = [line for line in data.references if line.benchmark == table.benchmark]
-    references = [{"score": 100 * line.value, "label": line.label} for line in lines]
+    human = data.facts_of(table.benchmark).human
+    references = [] if human is None else [{"score": 100 * human.value, "label": HUMAN}]
     for kind, values in (
         ("date", _by_date(table, rows)),
         ("size", _by_size(table, rows)),
@@ -136,7 +137,7 @@ _WEIGHTS = ("open weights", "closed weights", "weights unknown")
 
 
 def _scatter(kind: str, table: Table, values: list[dict[str, Any]], references: list[dict[str, Any]]) -> dict[str, Any]:
-    x = {"field": "x", **_X[kind]}
+    x: dict[str, Any] = {"field": "x", **_X[kind]}
     y = {"field": "score", "type": "quantitative", "title": f"{table.metric or 'Score'}, %", "scale": {"zero": True}}
     names = [name for name in _WEIGHTS if any(value["weights"] == name for value in values)]
     colour = {"field": "weights", "type": "nominal", "title": None, "scale": {"domain": names, "range": names}}
@@ -201,15 +202,21 @@ def _ratings(table: Table, rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
     for row in rated or rows:
         point = _point(table, row, None)
         if row.rated is not None:
-            x, low, high = row.rated.rating, row.rated.low, row.rated.high
-            point |= {"x": round(x, 1), "low": round(low, 1), "high": round(high, 1), "rank": row.rated.rank}
+            ends = {"low": round(row.rated.low, 1), "high": round(row.rated.high, 1)}
+            point |= {"x": round(row.rated.rating, 1), **ends, "rank": row.rated.rank}
         else:
             point["x"] = point["score"]
         values.append(point)
     values.sort(key=lambda point: -point["x"])
     title = "Rating" if rated else f"{table.metric or 'Score'}, %"
     y = {"field": "model", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 260, "ticks": False}}
-    x = {"field": "x", "type": "quantitative", "title": title, "scale": {"zero": False}, "axis": {"orient": "top"}}
+    x: dict[str, Any] = {
+        "field": "x",
+        "type": "quantitative",
+        "title": title,
+        "scale": {"zero": False},
+        "axis": {"orient": "top"},
+    }
     names = [name for name in _WEIGHTS if any(value["weights"] == name for value in values)]
     colour = {"field": "weights", "type": "nominal", "title": None, "scale": {"domain": names, "range": names}}
     tooltip = [
@@ -219,24 +226,17 @@ def _ratings(table: Table, rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
         {"field": "high", "type": "quantitative", "title": "high"},
         {"field": "results", "title": "Results"},
     ]
-    layers = [
-        {
-            "transform": [{"filter": "isValid(datum.low)"}],
-            "mark": {"type": "rule", "strokeWidth": 2},
-            "encoding": {
-                "y": y,
-                "x": {**x, "field": "low"},
-                "x2": {"field": "high"},
-                "color": colour,
-                "tooltip": tooltip,
-            },
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
-            "encoding": {"y": y, "x": x, "color": colour, "tooltip": tooltip},
-        },
-    ]
-    return _framed({"data": {"values": values}, "width": 620, "height": {"step": 17}, "layer": layers})
+    points: dict[str, Any] = {
+        "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
+        "encoding": {"y": y, "x": x, "color": colour, "tooltip": tooltip},
+    }
+    intervals: dict[str, Any] = {
+        "transform": [{"filter": "isValid(datum.low)"}],
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": colour, "tooltip": tooltip},
+    }
+    layers = [intervals, points] if any("low" in value for value in values) else [points]
+    return _framed({"data": {"values": values}, "width": 760, "height": {"step": 17}, "layer": layers})
 
 
 def _framed(spec: dict[str, Any]) -> dict[str, Any]:
@@ -302,6 +302,6 @@ def drawing_program() -> bytes:
     """The script that draws specifications in a browser; sets ``window.vegaEmbed``."""
     import vl_convert
 
-    bundle: str = vl_convert.javascript_bundle()
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")
     # Its many short top-level names would become globals of the page.
     return f'(function(){{"use strict";{bundle}\n}})();\n'.encode()

@@ -1,11 +1,12 @@
 """What readers can take with them: every table, and the outcomes behind it, as CSV, JSON and Parquet."""
 
 import csv
+import hashlib
 import io
 import json
-import shutil
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ import numpy as np
 
 from benchwright.leaderboard.site.model import Bundle
 from benchwright.leaderboard.site.outcomes import Outcomes
-from benchwright.leaderboard.site.payload import short_digest
 from benchwright.leaderboard.tables import Table, row_to_plain, table_to_plain
 
 FOLDER = "downloads"
+_SUFFIX = re.compile(r"\.[a-z]{1,8}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Download:
     size: str
     """For people."""
     title: str = ""
-    entry: str = ""
+    """Of a bundle."""
 
 
 class Downloads:
@@ -76,16 +77,14 @@ class Downloads:
             self._write(f"{name}-outcomes.parquet", "Parquet", _parquet(columns)),
         )
 
-    def bundles(self, bundles: Sequence[Bundle], labels: dict[str, str]) -> tuple[Download, ...]:
-        """Copies of result bundles, called by their entry."""
+    def bundles(self, bundles: Sequence[Bundle]) -> tuple[Download, ...]:
+        """Copies of result bundles, called by their content."""
         made = []
         for bundle in bundles:
-            suffix = "".join(part for part in bundle.path.suffixes[-2:] if part.replace(".", "").isalnum())
-            target = self._folder / f"run-{short_digest(bundle.entry)}{suffix}"
-            shutil.copyfile(bundle.path, target)
-            title = labels.get(bundle.entry, bundle.entry[:16])
-            size = _size(target.stat().st_size)
-            made.append(Download(name=target.name, kind="bundle", size=size, title=title, entry=bundle.entry))
+            content = bundle.path.read_bytes()
+            suffix = "".join(part for part in bundle.path.suffixes[-2:] if _SUFFIX.fullmatch(part))
+            name = f"bundle-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+            made.append(replace(self._write(name, "bundle", content), title=bundle.title))
         return tuple(made)
 
     def _write(self, name: str, kind: str, content: bytes) -> Download:
@@ -100,7 +99,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
         if name == "reported":
             flat.update({f"reported {metric}": score for metric, score in value.items()})
         elif name == "facts":
-            flat.update({fact: each for fact, each in value.items()})
+            flat.update(value)
         elif name == "source":
             flat["source"] = None if value is None else value["title"]
             flat["source_url"] = None if value is None else value["url"]

@@ -1,7 +1,6 @@
 """The site's folder: made beside its place and moved there when it is complete; what is no site is never removed."""
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ def fresh_folder(place: Path) -> Iterator[Path]:
     place holds something that is no site, and `MachineError` when the disk refuses.
     """
     place = place.absolute()
-    _refuse_what_is_no_site(place)
+    refuse_what_is_no_site(place)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
@@ -47,7 +46,8 @@ def site_in(place: Path) -> Path:
     return place
 
 
-def _refuse_what_is_no_site(place: Path) -> None:
+def refuse_what_is_no_site(place: Path) -> None:
+    """Raises `UsageError` when a site may not be written to the place."""
     if place.is_symlink() or (place.exists() and not place.is_dir()):
         raise UsageError(f"{place} is not a folder; give --out the name of a new folder or of a built site.")
     if place.is_dir() and any(place.iterdir()) and not (place / MARKER).is_file():
@@ -63,7 +63,7 @@ def _swap(made: Path, place: Path) -> None:
         return
     written = _written(place)
     aside = Path(tempfile.mkdtemp(prefix=f".{place.name}.old.", dir=place.parent))
-    os.replace(place, aside / place.name)
+    place.rename(aside / place.name)
     made.rename(place)
     for path in (aside / place.name).iterdir():
         if path.name not in written and not (place / path.name).exists():
@@ -79,5 +79,5 @@ def _written(place: Path) -> set[str]:
         return {str(name) for name in json.loads((place / MARKER).read_text(encoding="utf-8"))["names"]}
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{place / MARKER} cannot be read, so what in {place} is the site's is not known; give --out another folder."
+            f"{place / MARKER} cannot be read, so it is not known what the site's files are; choose another --out."
         ) from error

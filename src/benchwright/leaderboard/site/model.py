@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchwright.core.benchmark_facts import BenchmarkFacts
 from benchwright.core.evaluation import VERSIONS, EvaluationVersion
 from benchwright.core.results import ProblemFacts, ScoredRun
 from benchwright.core.runs import Score
@@ -67,58 +68,16 @@ Answers = Callable[[str, Score, str], tuple[SiteAnswer, ...]]
 """From an entry, a score and a problem's id to that run's answers, one per sample; empty when it keeps none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReferenceLine:
-    """A score that is no model's, shown beside a benchmark's tables."""
-
-    benchmark: str
-    label: str
-    value: float
-    """Between 0 and 1."""
-    source: str
-    """Where the number stands, for people."""
-    url: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskErrors:
-    """A source's own estimate of how many of a benchmark's problems are wrong themselves."""
-
-    benchmark: str
-    subset: str
-    low: float
-    high: float
-    source: str
-    url: str = ""
-
-
-REFERENCES = (
-    ReferenceLine(
-        benchmark="bigcodebench",
-        label="Human programmers",
-        value=0.97,
-        source="BigCodeBench paper, arXiv:2406.15877",
-        url="https://arxiv.org/abs/2406.15877",
-    ),
-)
-
-TASK_ERRORS = (
-    TaskErrors(
-        benchmark="swebench",
-        subset="verified",
-        low=0.05,
-        high=0.10,
-        source="Epoch AI, SWE-bench Verified",
-        url="https://epoch.ai/benchmarks/swe-bench-verified",
-    ),
-)
+HUMAN = "Human reference"
+"""What charts and bars call the score of people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
     """A result bundle that readers can download and check."""
 
-    entry: str
+    title: str
+    """What readers are shown, such as its file's name."""
     path: Path
 
 
@@ -130,13 +89,13 @@ class SiteData:
     tables: tuple[Table, ...]
     """The first one is shown first."""
     runs: tuple[ScoredRun, ...] = ()
-    """The verdicts behind the tables' rows, by entry and score; tables without them have no heat map and no comparison."""
+    """The verdicts behind the tables' rows; tables without them have no heat map and no comparison."""
     problems: Mapping[str, Mapping[str, SiteProblem]] = field(default_factory=dict)
     """By benchmark, then by id."""
     answers: Answers | None = None
     left_out: tuple[LeftOut, ...] = ()
-    references: tuple[ReferenceLine, ...] = REFERENCES
-    task_errors: tuple[TaskErrors, ...] = TASK_ERRORS
+    benchmarks: Mapping[str, BenchmarkFacts] = field(default_factory=dict)
+    """What is known of benchmarks besides results, by name."""
     evaluations: tuple[EvaluationVersion, ...] = VERSIONS
     """Versions of the agents' evaluation, the oldest first."""
     bundles: tuple[Bundle, ...] = ()
@@ -144,6 +103,10 @@ class SiteData:
     """What the pages give as their date, ISO 8601; never the clock's, so that the same input gives the same bytes."""
     version: str
     """Of benchwright."""
+
+    def facts_of(self, benchmark: str) -> BenchmarkFacts:
+        """What is known of a benchmark; nothing for one that has no facts."""
+        return self.benchmarks.get(benchmark, BenchmarkFacts())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,8 @@ class Outcomes:
         shares = self.shares()
         low = np.where(np.isnan(shares), np.inf, shares).min(axis=0)
         high = np.where(np.isnan(shares), -np.inf, shares).max(axis=0)
-        return low < high
+        differs: npt.NDArray[np.bool_] = low < high
+        return differs
 
     def to_plain(self) -> dict[str, Any]:
         """What the pages read."""

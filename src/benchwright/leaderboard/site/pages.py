@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchwright.core.results import Origin
+from benchwright.leaderboard.site.boards import address_of
 from benchwright.leaderboard.site.model import SiteData
 from benchwright.leaderboard.tables import LeaderboardRow, Table
 
@@ -49,9 +50,15 @@ class Pages:
         self._templates = jinja2.Environment(
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self._templates.filters |= {"share": _share, "outside": _outside, "denominator": _denominator}
+        self._templates.filters |= {
+            "share": _share,
+            "outside": _outside,
+            "denominator": _denominator,
+            "address": address_of,
+        }
         self._templates.tests |= {"imported": _imported, "own": _own}
-        self._always = {"data": data, "tables": data.tables, "ids": ids}
+        known = {name: data.facts_of(name) for name in dict.fromkeys(table.benchmark for table in data.tables)}
+        self._always = {"data": data, "known": known, "tables": data.tables, "ids": ids}
 
     def render(self, page: Page, first: tuple[str, ...], values: Mapping[str, Any]) -> bytes:
         """The page; ``first`` are names of the data it begins with, read along with its scripts."""

@@ -47,7 +47,7 @@ class BenchmarkProblems:
     def _facts(self, problem: str, name: str) -> tuple[str, ...]:
         known = self.known.get(problem)
         value = () if known is None else getattr(known.facts, name)
-        return (value,) if value and isinstance(value, str) else tuple(value)
+        return (value,) if value and isinstance(value, str) else tuple(dict.fromkeys(value))
 
 
 def _grouped(of: Sequence[tuple[str, ...]]) -> dict[str, Any]:

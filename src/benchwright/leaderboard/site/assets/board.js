@@ -119,12 +119,13 @@
 
   const about = function () {
     const table = view.table;
-    const links = table.references.map((line) => [`${line.label}: ${BW.percent(line.value)} % (`, BW.outside(line.source, line.url), "). "]);
+    const known = table.references.map((one) => el("li", null, one.text, " Source: ", BW.outside(one.source, one.url), "."));
     const notes = [...table.notes, table.method, table.anchor].filter(Boolean);
     id("title").textContent = table.title;
+    BW.fill("warnings", table.warnings.map((one) => el("li", null, one.text, " (", BW.outside("source", one.url), ")")));
     BW.fill("reason", table.reason ? ["A table of its own: ", table.reason] : null);
     BW.fill("sources", table.sources.map((source) => el("li", null, el("b", null, "Imported from "), BW.outside(source.title, source.url), source.note ? `: ${source.note}` : ".")));
-    BW.fill("notes", links.length ? el("li", null, links) : null, notes.map((note) => el("li", null, note)));
+    BW.fill("notes", known, notes.map((note) => el("li", null, note)));
     BW.fill("flags", table.flags.filter((flag) => flag.name !== "import").map((flag) => [el("dt", null, el("span", { class: "badge flag" }, flag.name.replaceAll("_", " "))), el("dd", null, flag.text)]));
     id("flags-box").hidden = !table.flags.some((flag) => flag.name !== "import");
     id("caption").textContent = `${table.title}: ${table.models} models by ${table.metric || "score"}. Buttons in the column heads sort.`;

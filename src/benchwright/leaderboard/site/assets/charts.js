@@ -43,6 +43,7 @@
       parts.push(button);
     }
     BW.fill(place, parts);
+    if (kind === "ratings") id("ratings-head").textContent = values.some((one) => one.rank) ? "Ratings" : "Scores";
     numbers(kind, spec);
   };
 

@@ -17,7 +17,7 @@
     }
     const parts = [bar, el("span", { class: "figure" }, BW.percent(share))];
     if (found) parts.push(muted(BW.interval(found.low, found.high)));
-    return el("span", { class: "score" }, parts);
+    return el("span", { class: found ? "score" : "score bare" }, parts);
   };
 
   const modelCell = function (table, row) {
@@ -48,13 +48,13 @@
         id: "rank", title: rated ? "Rank" : "Place", first: true, narrow: true, number: true, ascending: true,
         tip: rated ? "Rank by rating, with the range that the ratings' intervals allow" : "Place by the score alone; nothing here was rated",
         sort: (row) => (row.rank ? row.rank[0] : places.get(row) ?? null),
-        cell: (row) => (row.rank ? [String(row.rank[0]), muted(row.rank[1] === row.rank[2] ? null : ` ${range(row.rank[1], row.rank[2])}`)] : String(places.get(row) ?? "–")),
+        cell: (row) => (row.rank ? el("span", { class: "rank" }, el("span", null, String(row.rank[0])), muted(row.rank[1] === row.rank[2] ? null : range(row.rank[1], row.rank[2]))) : String(places.get(row) ?? "–")),
       },
       { id: "model", title: "Model", first: true, narrow: true, ascending: true, header: true, sort: (row) => BW.rowName(row).toLowerCase(), cell: (row) => modelCell(table, row) },
-      { id: "score", title: table.metric ? `${table.metric}, %` : "Score, %", first: true, narrow: true, number: true, tip: "Share of problems solved, with its 95 % interval where there is one", sort: (row) => BW.scoreOf(table, row), cell: (row) => scoreCell(table, row) },
+      { id: "score", title: table.metric ? `${table.metric}, %` : "Score, %", first: true, narrow: true, figures: true, tip: "Share of problems solved, with its 95 % interval where there is one", sort: (row) => BW.scoreOf(table, row), cell: (row) => scoreCell(table, row) },
       {
         id: "rating", title: "Rating", first: true, number: true, tip: table.method || "Rating", sort: (row) => (row.rated ? row.rated[0] : null),
-        cell: (row) => (row.rated ? [row.rated[0].toFixed(0), muted(` ${row.rated[1].toFixed(0)}–${row.rated[2].toFixed(0)}`)] : "–"),
+        cell: (row) => (row.rated ? [row.rated[0].toFixed(0), muted(row.held ? " not finite" : ` ${row.rated[1].toFixed(0)}–${row.rated[2].toFixed(0)}`)] : "–"),
       },
       ...others.map((name, place) => ({ id: `reported${place}`, title: `${name}, %`, first: true, number: true, tip: "As the source states it", sort: (row) => (row.reported || {})[name] ?? null, cell: (row) => BW.percent((row.reported || {})[name]) })),
       { id: "solved", title: "Solved", first: true, number: true, tip: "Problems solved, of the problems asked", sort: plain("solved"), cell: (row) => (row.solved === undefined ? "–" : [BW.count(row.solved), muted(row.n ? ` / ${BW.count(row.n)}` : "")]) },

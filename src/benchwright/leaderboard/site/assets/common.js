@@ -165,7 +165,8 @@
     const made = [];
     if (!row.own) {
       const source = row.source === undefined ? null : table.sources[row.source];
-      made.push(badge("import", source ? source.title : "imported", source ? `Imported from ${source.title}. ${source.note}` : "Imported."));
+      const alone = table.imported && table.sources.length === 1; // then the page says once where all come from
+      made.push(badge("import", source && !alone ? source.title : "imported", source ? `Imported from ${source.title}. ${source.note}` : "Imported."));
     }
     for (const index of row.flags || []) {
       const flag = table.flags[index];

@@ -61,7 +61,7 @@
         tile(BW.pValue(found.p), found.samples === 1 ? "p, exact McNemar" : "p, sign test"), tile(BW.count(found.n), "problems for both")),
       scale(found),
       el("ul", null, cells.map(([what, count]) => el("li", null, `${what}: ${BW.count(count)}`)), found.leftOut ? el("li", null, `Left out, not asked or unscored on one side: ${BW.count(found.leftOut)}`) : null),
-      table.notes.length ? el("p", { class: "muted" }, table.notes.join(" ")) : null,
+      table.warnings.map((one) => el("p", { class: "muted" }, one.text, " (", BW.outside("source", one.url), ")")),
       el("div", { class: "columns" },
         el("section", null, el("h2", null, `A ${alone} (${found.onlyA.length})`), tasks(found.onlyA)),
         el("section", null, el("h2", null, `B ${alone} (${found.onlyB.length})`), tasks(found.onlyB))),

@@ -86,7 +86,7 @@
 
   const measure = function () {
     const map = id("map");
-    view.gutter = map.clientWidth < 520 ? 104 : 210;
+    view.gutter = map.clientWidth < 520 ? 122 : map.clientWidth < 900 ? 200 : 270;
     const room = Math.max(60, map.clientWidth - view.gutter);
     const wanted = Number(id("cell").value);
     view.width = wanted || Math.min(24, room / view.tasks.length);

@@ -59,7 +59,7 @@
       return el("tr", null, el("th", { scope: "row" }, name), el("td", { "data-column": "score" }, score), el("td", { class: "number" }, BW.count(n)), el("td", { class: "muted" }, n < FEW ? "few problems" : ""));
     };
     const body = el("tbody", null, lines.slice(0, 12).map(make));
-    const parts = [el("h3", null, `By ${title.toLowerCase()}`), el("div", { class: "scroll" }, el("table", { class: "board" }, el("thead", null, el("tr", null, [title, "Solved, %", "n", ""].map((name, i) => el("th", { scope: "col", class: i === 2 ? "number" : null }, name)))), body))];
+    const parts = [el("h3", null, `By ${title.toLowerCase()}`), el("div", { class: "scroll" }, el("table", { class: "board groups" }, el("thead", null, el("tr", null, [title, "Solved, %", "n", ""].map((name, i) => el("th", { scope: "col", class: i === 2 ? "number" : null }, name)))), body))];
     if (lines.length > 12) {
       const more = el("button", { type: "button", class: "more" }, `Show all ${lines.length}`);
       more.addEventListener("click", function () {
@@ -133,7 +133,7 @@
       tiles(table, row),
       facts(table, row),
       (row.flags || []).map((i) => table.flags[i]).map((flag) => el("p", null, el("span", { class: "badge flag" }, flag.name.replaceAll("_", " ")), " ", flag.text)),
-      table.notes.length ? el("p", { class: "muted" }, table.notes.join(" ")) : null,
+      table.warnings.map((one) => el("p", { class: "muted" }, one.text, " (", BW.outside("source", one.url), ")")),
       neighbour && table.outcomes ? el("p", null, el("a", { href: `compare.html#t=${table.id}&a=${encodeURIComponent(row.entry.slice(0, 16))}&b=${encodeURIComponent(neighbour.entry.slice(0, 16))}` }, `Compare with ${BW.rowName(neighbour)}`)) : null,
     ];
     if (table.outcomes) {

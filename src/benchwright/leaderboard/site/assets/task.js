@@ -75,10 +75,10 @@
     const tables = new Map();
     for (const column of task.tables) tables.set(column.id, await BW.load("table-" + column.id));
     document.title = name;
-    const notes = [...new Set([...tables.values()].flatMap((table) => table.notes.filter((note) => note.includes("wrong themselves"))))];
+    const warnings = [...new Map([...tables.values()].flatMap((table) => table.warnings).map((one) => [one.text, one])).values()];
     BW.fill("content",
       el("h1", null, name), el("p", { class: "muted" }, benchmark), facts(task),
-      notes.map((note) => el("p", { class: "muted" }, note)),
+      warnings.map((one) => el("p", { class: "muted" }, one.text, " (", BW.outside("source", one.url), ")")),
       task.statement ? [el("h2", null, "Statement"), el("pre", { tabindex: "0" }, task.statement), task.cut ? el("p", { class: "muted" }, "Cut here; the benchmark's data has the whole text.") : null] : el("p", { class: "muted" }, "The statement is not part of this site: the benchmark's data was not at hand when it was built."),
       task.tables.map((column) => solvers(tables.get(column.id), column)),
       task.answers.length ? el("section", null, el("h2", null, `Answers (${task.answers.length})`), task.answers.map((given) => answer(tables.get(given.table), given))) : null,

@@ -1,0 +1,196 @@
+"""The leaderboard's pages from the store of results (``bw site build``), and a look at them (``bw site serve``)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from benchwright import __version__
+from benchwright.app.problem_facts import facts_of_function, facts_of_repository
+from benchwright.app.ranking import Imports, Ranking, RankRequest, Ties, rank_sources
+from benchwright.app.ranking_sources import Sources, gather
+from benchwright.app.recording import open_to_read
+from benchwright.app.site_answers import StoredAnswers, checked_template
+from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.facts import facts_of
+from benchwright.benchmarks.registry import BENCHMARKS
+from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
+from benchwright.core.errors import UnknownNameError, UsageError
+from benchwright.core.results import Origin, ScoredRun, StoredRun
+from benchwright.leaderboard.site.build import SiteReport, build_site, require_libraries
+from benchwright.leaderboard.site.folder import refuse_what_is_no_site
+from benchwright.leaderboard.site.model import AnswerChoice, Bundle, SiteData, SiteOptions, SiteProblem
+from benchwright.leaderboard.tables import LeftOut, Table
+from benchwright.store.results import ResultStore
+
+__all__ = ["AnswerChoice", "Imports", "SiteOptions", "SiteReport", "SiteRequest", "Ties", "build"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteRequest:
+    """What to show, and where to write it."""
+
+    out: Path
+    title: str = "Leaderboard"
+    store: Path | None = None
+    benchmarks: tuple[str, ...] = ()
+    """Only these; empty for all that the store has results of."""
+    data: tuple[tuple[str, Path], ...] = ()
+    """Benchmark and file with its rows: then pages of problems have statements."""
+    imports: Imports = Imports.WITHOUT
+    ties: Ties = Ties.HALF
+    rounds: int = 500
+    rating: bool = True
+    generated: str = ""
+    """What the pages give as their date; empty for that of the newest run."""
+    transcripts: str = ""
+    """Address under which transcripts of agents can be read, with names in braces."""
+    bundles: tuple[Path, ...] = ()
+    options: SiteOptions = field(default_factory=SiteOptions)
+
+
+def build(request: SiteRequest, workspace: Workspace) -> SiteReport:
+    """Build the site.
+
+    Raises:
+        UsageError: There is nothing to show, something that was named is not there, a library is missing, or the
+            folder holds something that is no site.
+        MachineError: The folder cannot be written.
+    """
+    require_libraries()
+    refuse_what_is_no_site(request.out)  # before minutes of work
+    checked_template(request.transcripts)
+    with ExitStack() as stack:
+        store = stack.enter_context(open_to_read(workspace, request.store))
+        found = _rankings(request, workspace, store)
+        scored = _shown(found)
+        answers = None
+        if request.options.answers is not AnswerChoice.NONE:
+            answers = stack.enter_context(StoredAnswers(store, workspace, request.transcripts))
+            for run in scored:
+                answers.add(run.run, run.score)
+        data = SiteData(
+            title=request.title,
+            tables=_in_order(table for each in found for table in (each.ranking.main, *each.ranking.others)),
+            runs=scored,
+            problems=_problems(request, found, store),
+            answers=answers,
+            left_out=tuple(_left_out(found)),
+            benchmarks={each.ranking.request.benchmark: facts_of(each.ranking.request.benchmark) for each in found},
+            bundles=tuple(_bundles(request.bundles)),
+            generated=request.generated or _newest(found),
+            version=__version__,
+        )
+        return build_site(data, request.out, request.options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """One ranking and the runs behind it."""
+
+    ranking: Ranking
+    sources: Sources
+
+
+def _rankings(request: SiteRequest, workspace: Workspace, store: ResultStore) -> list[_Found]:
+    there = dict.fromkeys(run.benchmark for run in store.runs())
+    unknown = [name for name in request.benchmarks if name not in there]
+    if unknown:
+        raise UnknownNameError("benchmark with results in the store", unknown[0], there)
+    found = []
+    for name in request.benchmarks or sorted(there):
+        wanted = RankRequest(
+            benchmark=name,
+            store=request.store,
+            imports=request.imports,
+            ties=request.ties,
+            rounds=request.rounds,
+            rating=request.rating,
+        )
+        sources = gather(wanted, workspace, store)
+        for subset, variant in _parts(name, sources.runs):
+            part = replace(wanted, subset=subset, variant=variant)
+            found.append(_Found(ranking=rank_sources(part, sources), sources=sources))
+    if not found:
+        raise UsageError(
+            f"There are no results in {request.store or workspace.results}; grade or run something first, or import "
+            f"results with bw store import."
+        )
+    return found
+
+
+def _parts(benchmark: str, runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
+    """Subsets and variants that have runs, in the benchmark's own order."""
+    order: dict[str, int] = {}
+    if benchmark in BENCHMARKS.names():
+        known = BENCHMARKS.get(benchmark)
+        order = {name: place for place, name in enumerate((*known.subsets, *known.variants))}
+    parts = {(run.subset, run.variant) for run in runs}
+    return sorted(parts, key=lambda part: [(order.get(name, len(order)), name) for name in part])
+
+
+def _in_order(tables: Iterable[Table]) -> tuple[Table, ...]:
+    """Own results first, then imports with verdicts, then numbers without; within these, main tables first."""
+
+    def kind(table: Table) -> tuple[int, bool]:
+        own = any(row.origin is Origin.OWN for row in table.rows)
+        return (0 if own else 1 if table.score else 2), bool(table.reason) and own
+
+    return tuple(sorted(tables, key=kind))
+
+
+def _shown(found: Sequence[_Found]) -> tuple[ScoredRun, ...]:
+    """The verdicts behind all tables."""
+    wanted = {
+        (entry, table.score)
+        for each in found
+        for table in (each.ranking.main, *each.ranking.others)
+        for row in table.rows
+        for entry in (row.entries or (row.entry,))
+    }
+    runs = {(one.run.entry, one.score): one for each in found for one in each.sources.scored}
+    return tuple(run for key, run in runs.items() if key in wanted)
+
+
+def _left_out(found: Sequence[_Found]) -> Iterator[LeftOut]:
+    """Each run once, though several rankings were made of the same sources."""
+    yield from dict.fromkeys(one for each in found for one in each.ranking.left_out)
+
+
+def _newest(found: Sequence[_Found]) -> str:
+    return max((run.finished or run.recorded for each in found for run in each.sources.runs), default="")
+
+
+def _bundles(paths: Sequence[Path]) -> Iterator[Bundle]:
+    for path in paths:
+        if not path.is_file():
+            raise UsageError(f"There is no bundle {path}; make one with bw results export.")
+        yield Bundle(title=path.name, path=path)
+
+
+def _problems(
+    request: SiteRequest, found: Sequence[_Found], store: ResultStore
+) -> Mapping[str, Mapping[str, SiteProblem]]:
+    """What is known of the problems: from the data that was given, otherwise what runs wrote down of them."""
+    problems: dict[str, dict[str, SiteProblem]] = {}
+    for each in found:
+        known = problems.setdefault(each.ranking.request.benchmark, {})
+        if not known:
+            for one in each.sources.scored:
+                for problem, facts in store.problem_facts(one.run.entry).items():
+                    known.setdefault(problem, SiteProblem(facts=facts))
+    for name, path in request.data:
+        if name not in problems:
+            raise UnknownNameError("benchmark in this site", name, problems)
+        problems[name].update({problem.facts.id: problem for problem in _read(name, path)})
+    return problems
+
+
+def _read(benchmark: str, path: Path) -> Iterator[SiteProblem]:
+    if benchmark in BENCHMARKS.names():
+        for problem in BENCHMARKS.get(benchmark).load(path=path).problems:
+            statement = next(iter(problem.prompts.values()), "")
+            yield SiteProblem(facts=facts_of_function(problem), statement=statement)
+        return
+    for repository in REPOSITORY_BENCHMARKS.get(benchmark).load(path=path).problems:
+        yield SiteProblem(facts=facts_of_repository(repository), statement=repository.issue)

@@ -1,0 +1,171 @@
+"""``bw site``."""
+
+import os
+from pathlib import Path
+
+import click
+
+from benchwright.app.site import AnswerChoice, Imports, SiteOptions, SiteReport, SiteRequest, Ties, build
+from benchwright.app.site_serving import serve
+from benchwright.app.workspace import Workspace
+from benchwright.cli.main import print_json
+from benchwright.cli.options import json_option
+from benchwright.core.errors import UsageError
+
+DEFAULT = Path("benchwright-site")
+
+
+@click.group("site")
+def command() -> None:
+    """Build or serve the leaderboard's pages."""
+
+
+@command.command("build")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=DEFAULT,
+    show_default=True,
+    help="Folder for the site; a site that is there is replaced, another folder is left alone.",
+)
+@click.option("--title", default="Leaderboard", show_default=True, help="Title of the site.")
+@click.option("--benchmark", "benchmarks", multiple=True, help="Only this benchmark; several.")
+@click.option(
+    "--dataset",
+    "data",
+    multiple=True,
+    metavar="BENCHMARK=FILE",
+    help="File with a benchmark's rows, so that pages of tasks show the statement; several.",
+)
+@click.option(
+    "--answers",
+    type=click.Choice([one.value for one in AnswerChoice]),
+    default=AnswerChoice.DIFFERING.value,
+    show_default=True,
+    help="Answers on the pages of tasks: to no task, to those on which models differ, to all.",
+)
+@click.option(
+    "--answer-bytes",
+    type=click.IntRange(min=200),
+    default=20_000,
+    show_default=True,
+    help="Longest answer shown whole.",
+)
+@click.option(
+    "--answers-megabytes",
+    type=click.IntRange(min=1),
+    default=300,
+    show_default=True,
+    help="Most that all answers together may take; what has no room is left out and counted.",
+)
+@click.option(
+    "--transcripts",
+    default="",
+    metavar="ADDRESS",
+    help="Where agents' transcripts can be read, such as https://host/{run}/{log}; may hold {entry}, {run}, {model}, "
+    "{problem}, {sample}, {log}, {log_sample}.",
+)
+@click.option("--bundle", "bundles", multiple=True, type=click.Path(path_type=Path), help="Bundle to offer; several.")
+@click.option(
+    "--imports",
+    type=click.Choice([one.value for one in Imports]),
+    default=Imports.WITHOUT.value,
+    show_default=True,
+    help="Imports in tables of their own, among own runs (flagged), or alone.",
+)
+@click.option(
+    "--ties",
+    type=click.Choice([one.value for one in Ties]),
+    default=Ties.HALF.value,
+    show_default=True,
+    help="Equal outcomes of two models on a problem: half a win for each, or not counted.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=500, show_default=True, help="Rounds of the bootstrap.")
+@click.option("--no-rating", is_flag=True, help="Scores and counts only.")
+@click.option("--date", default="", help="Date the pages give, ISO 8601; default: that of the newest run.")
+@click.option("--hf-space", is_flag=True, help="Write the card (README.md) of a Hugging Face Space.")
+@click.option(
+    "--store", type=click.Path(path_type=Path), default=None, help="Store of results; default: that in the home folder."
+)
+@json_option
+def build_command(
+    out: Path,
+    title: str,
+    benchmarks: tuple[str, ...],
+    data: tuple[str, ...],
+    answers: str,
+    answer_bytes: int,
+    answers_megabytes: int,
+    transcripts: str,
+    bundles: tuple[Path, ...],
+    imports: str,
+    ties: str,
+    rounds: int,
+    no_rating: bool,
+    date: str,
+    hf_space: bool,
+    store: Path | None,
+    as_json: bool,
+) -> None:
+    """Make pages of all results in the store: a folder that opens in any browser and needs no server."""
+    request = SiteRequest(
+        out=out,
+        title=title,
+        store=store,
+        benchmarks=benchmarks,
+        data=tuple(_named_file(text) for text in data),
+        imports=Imports(imports),
+        ties=Ties(ties),
+        rounds=rounds,
+        rating=not no_rating,
+        generated=date,
+        transcripts=transcripts,
+        bundles=bundles,
+        options=SiteOptions(
+            answers=AnswerChoice(answers),
+            answer_bytes=answer_bytes,
+            all_answer_bytes=answers_megabytes * 1_000_000,
+            hugging_face=hf_space,
+        ),
+    )
+    report = build(request, Workspace.from_environment(os.environ))
+    if as_json:
+        print_json(report.to_plain())
+    else:
+        for line in _lines(report):
+            click.echo(line)
+
+
+def _lines(report: SiteReport) -> list[str]:
+    lines = [
+        f"{report.tables} tables with {report.models:,} rows, {report.tasks:,} pages of tasks; {report.files:,} files, "
+        f"{report.bytes / 1e6:.1f} MB.",
+        f"Site: {report.folder}",
+        f"Open {report.folder / 'index.html'} in a browser, or: bw site serve {report.folder}",
+    ]
+    if report.answers_left_out:
+        lines.insert(1, f"{report.answers_left_out:,} answers had no room; see --answers-megabytes.")
+    return lines
+
+
+def _named_file(text: str) -> tuple[str, Path]:
+    name, separator, path = text.partition("=")
+    if not separator or not name or not path:
+        raise UsageError(f"--dataset is BENCHMARK=FILE, such as bigcodebench=rows.jsonl.gz, and {text!r} was given.")
+    return name, Path(path)
+
+
+@command.command("serve")
+@click.argument("folder", type=click.Path(path_type=Path), default=DEFAULT)
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0: any free one.")
+@json_option
+def serve_command(folder: Path, port: int, as_json: bool) -> None:
+    """Serve a built site on this machine alone, until Ctrl-C."""
+
+    def say(address: str) -> None:
+        if as_json:
+            print_json({"site": str(folder), "address": address})
+        else:
+            click.echo(f"{address} (Ctrl-C ends it)")
+
+    serve(folder, port, say)
