@@ -13,6 +13,7 @@ import benchwright
 from benchwright.app.evidence import evidence_of, of_repositories
 from benchwright.app.job_facts import JOBS, TESTS, tests_to_lines
 from benchwright.app.repositories.results import graded_problems
+from benchwright.app.samples import PREDICTIONS
 from benchwright.app.workspace import Workspace
 from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.errors import UsageError
@@ -26,7 +27,6 @@ from benchwright.store.evidence import CONTROLS, RECORDS, control_lines, record_
 from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, ROWS, SAMPLES, ResultsFolder
 from benchwright.store.records import RecordStore
 
-PREDICTIONS = "preds.json"
 _KEPT = (ROWS, PLANS, PROBLEMS, JOBS, TESTS, SAMPLES, PREDICTIONS, "attempts.jsonl", "predictions.jsonl")
 _KEPT_PATTERNS = (
     "predictions-*.jsonl",

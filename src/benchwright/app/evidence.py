@@ -41,6 +41,20 @@ def evidence_of(folder: ResultsFolder, manifest: Mapping[str, Any], workspace: W
         yield store
 
 
+def unpack_into(path: Path, out: Path | None) -> Path:
+    """Unpack a bundle, checked, into a new folder; returns the folder.
+
+    Raises `UsageError` when no folder is named, or it holds something already.
+    """
+    if out is None:
+        raise UsageError(f"{path} is a bundle, which is never changed; name a folder for the result with --out.")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} holds something already; name a new folder with --out.")
+    with Bundle(path) as bundle:
+        bundle.extract(out)
+    return out
+
+
 @contextlib.contextmanager
 def opened_results(path: Path) -> Iterator[ResultsFolder]:
     """The results folder at a path; that of a bundle is unpacked, checked, into a folder that goes away again."""

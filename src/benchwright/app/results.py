@@ -1,26 +1,31 @@
 """Look at gradings again: regrade from stored records, and explain what changed between two of them."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from benchwright.app.evidence import evidence_of, opened_results, unpack_into
 from benchwright.app.repositories.results import (
     REPOSITORIES,
     explain_patches,
     regrade_patches,
     summary_of_regraded,
 )
+from benchwright.app.samples import answers_in
 from benchwright.app.summary import summarise
 from benchwright.app.workspace import Workspace
 from benchwright.core.controls import place_of
+from benchwright.core.errors import UsageError
 from benchwright.core.execution import ExecutionRecord, Isolation
 from benchwright.core.runs import ResultRow, Score
 from benchwright.execution.guest import guest_version
 from benchwright.judging.function import JUDGE_VERSION, judge, missing_names
 from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION
+from benchwright.store.bundle_reading import is_bundle
 from benchwright.store.folder import ROWS, ResultsFolder
+from benchwright.store.records import RecordStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,16 +70,26 @@ class RegradeReport:
         }
 
 
-def regrade(path: Path, workspace: Workspace) -> RegradeReport:
+def regrade(path: Path, workspace: Workspace, *, out: Path | None = None) -> RegradeReport:
     """Judge every stored record of a grading again; nothing is executed.
 
-    When a verdict changes, the earlier rows are kept beside the new ones.  Raises `UsageError` when the folder
-    holds no finished grading.
+    When a verdict changes, the earlier rows are kept beside the new ones.
+
+    Args:
+        path: A results folder; or a result bundle, which is judged by the records that it brings.
+        workspace: Where records are otherwise.
+        out: New folder for the result; of a bundle only.
+
+    Raises `UsageError` when the folder holds no finished grading.
     """
+    if is_bundle(path):
+        path = unpack_into(path, out)
+    elif out is not None:
+        raise UsageError(f"A results folder is regraded in place; leave --out out, or give a bundle instead of {path}.")
     folder = ResultsFolder(path)
     if folder.finished_manifest().get("kind") == REPOSITORIES:  # before a lock file is made in a foreign folder
         return _regrade_patches(folder, workspace)
-    with folder.locked(), workspace.records() as store:
+    with folder.locked(), evidence_of(folder, folder.finished_manifest(), workspace) as store:
         manifest = folder.finished_manifest()
         plans = folder.plans()
         unavailable = frozenset(manifest.get("unavailable_modules", ()))
@@ -112,7 +127,7 @@ def regrade(path: Path, workspace: Workspace) -> RegradeReport:
 
 
 def _regrade_patches(folder: ResultsFolder, workspace: Workspace) -> RegradeReport:
-    with folder.locked(), workspace.records() as store:
+    with folder.locked(), evidence_of(folder, folder.finished_manifest(), workspace) as store:
         manifest = folder.finished_manifest()
         before, after, without = regrade_patches(folder, manifest, store)
         if [row.verdict for row in before] != [row.verdict for row in after]:
@@ -180,21 +195,45 @@ def differing_settings(
 
 
 def diff(path_a: Path, path_b: Path, workspace: Workspace) -> DiffReport:
-    """Every verdict that differs between two gradings, each with what changed under it."""
-    folder_a, folder_b = ResultsFolder(path_a), ResultsFolder(path_b)
-    manifest_a, manifest_b = folder_a.finished_manifest(), folder_b.finished_manifest()
-    settings = differing_settings(manifest_a, manifest_b)
-    rows_a, rows_b = _keyed(folder_a.rows()), _keyed(folder_b.rows())
+    """Every verdict that differs between two gradings, each with what changed under it.
+
+    Each is a results folder, whose records are the workspace's, or a result bundle, which brings its own.
+    """
+    with opened_results(path_a) as folder_a, opened_results(path_b) as folder_b:
+        manifest_a, manifest_b = folder_a.finished_manifest(), folder_b.finished_manifest()
+        with (
+            evidence_of(folder_a, manifest_a, workspace) as store_a,
+            evidence_of(folder_b, manifest_b, workspace) as store_b,
+        ):
+            return _diff(_Side(folder_a, manifest_a, store_a), _Side(folder_b, manifest_b, store_b))
+
+
+class _Side(NamedTuple):
+    """One of two gradings, with its evidence."""
+
+    folder: ResultsFolder
+    manifest: Mapping[str, Any]
+    store: RecordStore
+
+
+def _diff(a: _Side, b: _Side) -> DiffReport:
+    settings = differing_settings(a.manifest, b.manifest)
+    rows_a, rows_b = _keyed(a.folder.rows()), _keyed(b.folder.rows())
     common = rows_a.keys() & rows_b.keys()
-    patches = manifest_a.get("kind") == manifest_b.get("kind") == REPOSITORIES
-    with workspace.records() as store:
-        changes = []
-        for key, change in _changes_by_key(rows_a, rows_b):
-            if patches:
-                why = explain_patches(rows_a[key], rows_b[key], store.get_repository, settings)
-            else:
-                why = _explain(rows_a[key], rows_b[key], store.get, settings)
-            changes.append(dataclasses.replace(change, explanation=why))
+    patches = a.manifest.get("kind") == b.manifest.get("kind") == REPOSITORIES
+    answers_a, answers_b = answers_in(a.folder.path), answers_in(b.folder.path)
+    changes = []
+    for key, change in _changes_by_key(rows_a, rows_b):
+        pair = rows_a[key], rows_b[key]
+        answers = [answers.get(key[:2]) for answers in (answers_a, answers_b)]
+        # The same answers may have come in different files.
+        same = None not in answers and answers[0] == answers[1]
+        why = [setting for setting in settings if not same or setting[0] != "samples_digest"]
+        if patches:
+            text = explain_patches(*pair, a.store.get_repository, b.store.get_repository, why)
+        else:
+            text = _explain(*pair, a.store.get, b.store.get, why, same_answer=same)
+        changes.append(dataclasses.replace(change, explanation=text))
     return DiffReport(
         settings=settings,
         compared=len(common),
@@ -237,8 +276,11 @@ def _changes_by_key(before: Mapping[_Key, ResultRow], after: Mapping[_Key, Resul
 def _explain(
     row_a: ResultRow,
     row_b: ResultRow,
-    get: Callable[[str], ExecutionRecord | None],
-    settings: tuple[tuple[str, Any, Any], ...],
+    get_a: Callable[[str], ExecutionRecord | None],
+    get_b: Callable[[str], ExecutionRecord | None],
+    settings: Sequence[tuple[str, Any, Any]],
+    *,
+    same_answer: bool,
 ) -> str:
     if row_a.job_digest is None or row_b.job_digest is None:
         return f"A: {row_a.verdict.detail}; B: {row_b.verdict.detail}"
@@ -246,9 +288,9 @@ def _explain(
         if row_a.verdict.record_digest == row_b.verdict.record_digest:
             return "same record, another judge version"
         return f"same job, executed twice with different results: A {row_a.verdict.detail}; B {row_b.verdict.detail}"
-    record_a, record_b = get(row_a.job_digest), get(row_b.job_digest)
+    record_a, record_b = get_a(row_a.job_digest), get_b(row_b.job_digest)
     names = {name for name, _, _ in settings}
-    causes = []
+    causes = ["the answer is the same"] if same_answer else []
     if "samples_digest" in names:
         causes.append("the answers may differ")
     if names & {"data_digest", "version"}:
@@ -259,7 +301,7 @@ def _explain(
         causes.append("the isolation level differs")
     if "guest_version" in names:
         causes.append("the guest differs")
-    if "limits" in names or not causes:
+    if "limits" in names or not set(causes) - {"the answer is the same"}:
         causes.append("the limits differ")
     if record_a and record_b and record_a.exit_cause is not record_b.exit_cause:
         causes.append(f"exit {record_a.exit_cause.value} became {record_b.exit_cause.value}")

@@ -8,6 +8,7 @@ import benchwright
 from benchwright.answers.patches import PatchAnswer, read_patch, unsafe
 from benchwright.app.job_facts import TESTS, TestFacts, read_tests
 from benchwright.app.repositories.results import regrade_patches, summary_of_regraded
+from benchwright.app.samples import PREDICTIONS
 from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named
 from benchwright.app.verifying_functions import check_data
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, RepositorySet
@@ -20,7 +21,6 @@ from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.grading.repositories import PreparedPatch, row_of
 from benchwright.judging.repository import judge_no_patch
 
-PREDICTIONS = "preds.json"
 _NOT_RUN = frozenset({Outcome.NO_ANSWER, Outcome.UNUSABLE, Outcome.FAULT})
 
 

@@ -16,7 +16,7 @@ from benchwright.cli.options import json_option
 @click.argument("b", type=click.Path(path_type=Path))
 @json_option
 def command(a: Path, b: Path, as_json: bool) -> None:
-    """Explain every verdict that differs between the gradings in folders A and B."""
+    """Explain every verdict that differs between the gradings A and B: folders, or result bundles (.bw.zip)."""
     report = diff(a, b, Workspace.from_environment(os.environ))
     if as_json:
         print_json(report.to_plain())

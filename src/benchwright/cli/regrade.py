@@ -13,13 +13,15 @@ from benchwright.cli.options import json_option
 
 @click.command("regrade")
 @click.argument("results", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), default=None, help="Of a bundle: new folder for the result.")
 @json_option
-def command(results: Path, as_json: bool) -> None:
+def command(results: Path, out: Path | None, as_json: bool) -> None:
     """Judge the stored records of a grading again.  RESULTS is the folder that `bw grade` wrote.
 
-    Nothing is executed.  Rows that change are written anew, the earlier ones kept beside them.
+    Nothing is executed.  Rows that change are written anew, the earlier ones kept beside them.  RESULTS may be a
+    result bundle (.bw.zip), which is judged by the records it brings, into the folder given with --out.
     """
-    report = regrade(results, Workspace.from_environment(os.environ))
+    report = regrade(results, Workspace.from_environment(os.environ), out=out)
     if as_json:
         print_json(report.to_plain())
         return

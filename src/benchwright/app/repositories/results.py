@@ -22,7 +22,8 @@ REPOSITORIES = "repositories"
 def explain_patches(
     row_a: ResultRow,
     row_b: ResultRow,
-    get: Callable[[str], RepositoryRecord | None],
+    get_a: Callable[[str], RepositoryRecord | None],
+    get_b: Callable[[str], RepositoryRecord | None],
     settings: Sequence[tuple[str, Any, Any]],
 ) -> str:
     """Why two gradings of the same patch came to different verdicts, in one line."""
@@ -32,7 +33,7 @@ def explain_patches(
         return f"same job, executed twice with different results: A {row_a.verdict.detail}; B {row_b.verdict.detail}"
     names = {name for name, _, _ in settings}
     causes = [text for name, text in _CAUSES.items() if name in names]
-    for side, row in (("A", row_a), ("B", row_b)):
+    for side, row, get in (("A", row_a, get_a), ("B", row_b, get_b)):
         record = get(row.job_digest) if row.job_digest else None
         causes += [f"{side} {text}" for text in _peculiar(record)]
     return f"{', '.join(causes) or 'the patch differs'}; A: {row_a.verdict.detail}; B: {row_b.verdict.detail}"
