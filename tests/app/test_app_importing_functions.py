@@ -12,6 +12,7 @@ from benchwright.core.errors import UsageError
 from benchwright.core.results import Origin, ReportedScore
 from benchwright.core.runs import Score
 from benchwright.core.verdicts import Outcome, Reason
+from benchwright.store.folder import facts_from_lines
 
 
 def test_a_leaderboard_makes_one_run_for_each_score(tmp_path: Path) -> None:
@@ -138,3 +139,14 @@ def test_real_verdicts_with_their_samples() -> None:
     )  # fmt: skip
     assert len(bytes(files["samples.jsonl"]).splitlines()) == 148  # type: ignore[arg-type]
     assert report.left_out == ()
+    assert "problems.jsonl" not in files
+    _, store = imported(
+        folder / "hard-complete.official_verdicts.json.gz",
+        score=Score.CALIBRATED,
+        dataset=real_data() / "bigcodebench" / "BigCodeBench-v0.1.0_hf.jsonl.gz",
+    )
+    run, _, files = store.added[0]
+    facts = facts_from_lines(bytes(files["problems.jsonl"]))  # type: ignore[arg-type]
+    assert list(facts) == list(hard_ids())
+    assert all(one.libraries and not one.digest for one in facts.values())
+    assert (run.version, run.solved) == ("unstated", 27)

@@ -12,6 +12,7 @@ from benchwright.benchmarks.swebench.official import OfficialStatus, run_report
 from benchwright.core.errors import UsageError
 from benchwright.core.runs import Score
 from benchwright.core.verdicts import Reason
+from benchwright.store.folder import facts_from_lines
 
 IDS = tuple(f"o__r-{number}" for number in range(1, 7))
 STATUSES = {
@@ -49,7 +50,9 @@ def test_a_run_report_becomes_rows(tmp_path: Path) -> None:
     }
     assert all(row.verdict.scored for row in rows)
     assert "1 instances are errors in the source" in report.notes[0]
-    assert files == {path.name: path}
+    assert files[path.name] == path
+    facts = facts_from_lines(bytes(files["problems.jsonl"]))  # type: ignore[arg-type]
+    assert (list(facts), {one.repository for one in facts.values()}) == (list(IDS), {"o/r"})
 
 
 def test_a_report_may_not_name_instances_that_the_benchmark_lacks(tmp_path: Path) -> None:

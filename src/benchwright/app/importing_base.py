@@ -1,6 +1,7 @@
 """What all imports have in common: the user's options, and runs with their rows before they are stored."""
 
 import dataclasses
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +12,11 @@ from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, named_few
 from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
-from benchwright.core.results import ModelFacts, Origin, ScoredRun, Source, StoredRun, Tally
+from benchwright.core.results import ModelFacts, Origin, ProblemFacts, ScoredRun, Source, StoredRun, Tally
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.judging.imported import imported_verdict
+from benchwright.store.folder import PROBLEMS
 
 UNSTATED = "unstated"
 """Version of the benchmark's data where a source does not say which it used."""
@@ -162,6 +164,12 @@ def row_of(problem_id: str, score: Score, verdict: Verdict, *, sample: int = 0, 
         job_digest=None,
         wall_seconds=wall_seconds,
     )
+
+
+def facts_file(facts: Iterable[ProblemFacts]) -> dict[str, Path | bytes]:
+    """What is known of the problems, as a file to keep beside the rows, by name; nothing where nothing is known."""
+    lines = [json.dumps(one.to_plain()) + "\n" for one in facts if one != ProblemFacts(id=one.id)]
+    return {PROBLEMS: "".join(lines).encode()} if lines else {}
 
 
 def missing_row(problem_id: str, score: Score, detail: str) -> ResultRow:

@@ -1,5 +1,6 @@
 """BigCodeBench results of others: the official harness's verdicts, and the public leaderboards."""
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,12 +13,14 @@ from benchwright.app.importing_base import (
     ImportedRun,
     ImportOptions,
     Place,
+    facts_file,
     missing_row,
     reported_identity,
     row_of,
     run_of,
     without_unknown,
 )
+from benchwright.app.problem_facts import facts_of_function
 from benchwright.benchmarks.base import SampleKey
 from benchwright.benchmarks.bigcodebench.loading import BENCHMARK_NAME, SUBSETS, load
 from benchwright.benchmarks.bigcodebench.official_verdicts import (
@@ -42,7 +45,7 @@ from benchwright.benchmarks.foreign import name_of
 from benchwright.benchmarks.jsonl import read_json_lines
 from benchwright.benchmarks.repositories import named_few
 from benchwright.core.errors import UsageError
-from benchwright.core.results import Origin, ReportedScore, Source, StoredRun
+from benchwright.core.results import Origin, ProblemFacts, ReportedScore, Source, StoredRun
 from benchwright.core.runs import FUNCTION_SCORES, ResultRow, Score
 from benchwright.core.verdicts import Outcome, Verdict
 from benchwright.judging.imported import imported_verdict
@@ -125,7 +128,8 @@ def import_verdicts(path: Path, options: ImportOptions) -> Imported:
     found = {key.problem_id for key in official.verdicts}
     place = function_place(path, options, found=found, naming=naming)
     score = _score(path, naming, options)
-    known = known_ids(place.subset, options)
+    tasks = known_tasks(place.subset, options)
+    known = [task.id for task in tasks]
     what = f"the {len(known)} tasks of {BENCHMARK_NAME} {place.subset}"
     kept = without_unknown(found, known, options, where=str(path), what=what)
     samples = _samples(path, official, options)
@@ -150,6 +154,7 @@ def import_verdicts(path: Path, options: ImportOptions) -> Imported:
         finished=official.date,
     )
     files: dict[str, Path | bytes] = {path.name: path, **{beside.name: beside for beside, _ in naming.files}}
+    files |= facts_file(tasks)
     if samples:
         files["samples.jsonl"] = samples.lines
     imported = ImportedRun(run=run, rows=rows, files=files)
@@ -220,13 +225,17 @@ def function_place(path: Path, options: ImportOptions, *, found: set[str], namin
     )
 
 
-def known_ids(subset: str, options: ImportOptions) -> tuple[str, ...]:
-    """Ids of a subset's tasks: those of the rows given, or those of every published version."""
+def known_tasks(subset: str, options: ImportOptions) -> tuple[ProblemFacts, ...]:
+    """A subset's tasks: those of the rows given, with what these say of them, or the ids of every published version.
+
+    Digests of rows are left out: which version a source used is for the source to say.
+    """
     if options.dataset is not None:
-        return tuple(problem.id for problem in load(subset=subset, path=options.dataset).problems)
-    if subset == "hard":
-        return hard_ids()
-    return tuple(f"BigCodeBench/{number}" for number in range(read_pins().repositories["full"].tasks))
+        problems = load(subset=subset, path=options.dataset).problems
+        return tuple(dataclasses.replace(facts_of_function(problem), digest="") for problem in problems)
+    count = read_pins().repositories["full"].tasks
+    ids = hard_ids() if subset == "hard" else [f"BigCodeBench/{number}" for number in range(count)]
+    return tuple(ProblemFacts(id=problem_id) for problem_id in ids)
 
 
 def _subset_of(found: set[str], options: ImportOptions) -> str | None:

@@ -1,7 +1,7 @@
 """Inspect logs of other people's tasks, as imported runs."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,19 +11,20 @@ from benchwright.app.importing_base import (
     ImportedRun,
     ImportOptions,
     Place,
+    facts_file,
     missing_row,
     repository_benchmark,
     row_of,
     run_of,
     without_unknown,
 )
-from benchwright.app.importing_bigcodebench import function_place, known_ids
+from benchwright.app.importing_bigcodebench import function_place, known_tasks
 from benchwright.benchmarks.bigcodebench.loading import BENCHMARK_NAME
 from benchwright.benchmarks.foreign import name_of
 from benchwright.benchmarks.repositories import named_few
-from benchwright.benchmarks.swebench.instance_ids import read_instance_ids
+from benchwright.benchmarks.swebench.instance_ids import instance_of, read_instances
 from benchwright.core.errors import UsageError
-from benchwright.core.results import Source
+from benchwright.core.results import ProblemFacts, Source
 from benchwright.core.runs import FUNCTION_SCORES, ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.judging.imported import imported_verdict
@@ -64,8 +65,8 @@ def _functions(path: Path, log: "ForeignLog", options: ImportOptions) -> Importe
         )
     found = {_function_id(one) for one in (*(sample.id for sample in log.samples), *log.asked)}
     place = function_place(path, options, found=found)
-    known = known_ids(place.subset, options)
-    return _imported(path, log, options, place, known, options.score)
+    tasks = known_tasks(place.subset, options)
+    return _imported(path, log, options, place, tasks, options.score)
 
 
 def _repositories(path: Path, log: "ForeignLog", options: ImportOptions) -> Imported:
@@ -77,8 +78,8 @@ def _repositories(path: Path, log: "ForeignLog", options: ImportOptions) -> Impo
     )
     if options.score not in (None, Score.PATCH):
         raise UsageError(f"{path} holds results of patches; leave --score {options.score.value} out.")
-    known = read_instance_ids(options.dataset) if options.dataset is not None else None
-    return _imported(path, log, options, place, known, Score.PATCH)
+    instances = read_instances(options.dataset) if options.dataset is not None else None
+    return _imported(path, log, options, place, instances, Score.PATCH)
 
 
 def _imported(
@@ -86,12 +87,13 @@ def _imported(
     log: "ForeignLog",
     options: ImportOptions,
     place: Place,
-    known: tuple[str, ...] | None,
+    given: Sequence[ProblemFacts] | None,
     score: Score,
 ) -> Imported:
     asked = dict.fromkeys(_id(one, score) for one in (*(sample.id for sample in log.samples), *log.asked))
-    what = f"the {len(known or ())} problems of {place.benchmark} {place.subset}"
-    kept = asked.keys() if known is None else without_unknown(asked, known, options, where=str(path), what=what)
+    known = {one.id: one for one in (map(instance_of, asked) if given is None else given)}
+    what = f"the {len(known)} problems of {place.benchmark} {place.subset}"
+    kept = without_unknown(asked, known, options, where=str(path), what=what)
     rows = [
         row_of(_id(sample.id, score), score, _verdict(sample), sample=sample.epoch - 1)
         for sample in log.samples
@@ -119,9 +121,10 @@ def _imported(
         cost=log.cost,
         manifest={"inspect": {"task": log.task, "scorer": log.scorer, "status": log.status, **log.facts}},
     )
-    unknown = sorted(asked.keys() - set(kept))
+    files = facts_file(known[one] for one in asked if one in kept)
+    unknown = sorted(asked.keys() - kept)
     left_out = [f"{len(unknown)} unknown problems of {path.name} were left out ({named_few(unknown)})."] * bool(unknown)
-    return Imported(runs=(ImportedRun(run=run, rows=tuple(rows)),), notes=notes, left_out=tuple(left_out))
+    return Imported(runs=(ImportedRun(run=run, rows=tuple(rows), files=files),), notes=notes, left_out=tuple(left_out))
 
 
 def _notes(log: "ForeignLog", rows: list[ResultRow]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from benchwright.app.importing_base import (
     ImportedRun,
     ImportOptions,
     Place,
+    facts_file,
     missing_row,
     repository_benchmark,
     row_of,
@@ -19,7 +20,7 @@ from benchwright.app.importing_base import (
 from benchwright.app.importing_submissions import day_in_name
 from benchwright.benchmarks.foreign import name_of
 from benchwright.benchmarks.repositories import named_few
-from benchwright.benchmarks.swebench.instance_ids import read_instance_ids
+from benchwright.benchmarks.swebench.instance_ids import instance_of, read_instances
 from benchwright.benchmarks.swebench.official import OfficialStatus
 from benchwright.benchmarks.swebench.run_reports import (
     RunReport,
@@ -31,7 +32,7 @@ from benchwright.benchmarks.swebench.run_reports import (
     submission_folders,
 )
 from benchwright.core.errors import UsageError
-from benchwright.core.results import Source
+from benchwright.core.results import ProblemFacts, Source
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.judging.imported import imported_verdict
@@ -88,23 +89,29 @@ def _imported(
         raise UsageError(
             f"{path} does not say which instances were asked; give --dataset, the benchmark's rows or a list of ids."
         )
-    ids = read_instance_ids(options.dataset) if options.dataset is not None else None
+    instances = read_instances(options.dataset) if options.dataset is not None else None
     place = Place(
         benchmark=benchmark,
         version=options.version or UNSTATED,
         subset=options.subset or "all",
         variant=options.variant or "patch",
     )
-    runs = [_run(report, place, ids, options, kind, where) for report, where in zip(reports, places, strict=True)]
+    runs = [_run(report, place, instances, options, kind, where) for report, where in zip(reports, places, strict=True)]
     notes = dict.fromkeys(run.run.source.note for run in runs if run.run.source is not None)
-    left_out = [text for report in reports for text in _left_out(report, ids)]
+    left_out = [text for report in reports for text in _left_out(report, instances)]
     return Imported(runs=tuple(runs), notes=tuple(notes), left_out=tuple(left_out))
 
 
 def _run(
-    report: RunReport, place: Place, ids: Sequence[str] | None, options: ImportOptions, kind: str, where: Path
+    report: RunReport,
+    place: Place,
+    given: Sequence[ProblemFacts] | None,
+    options: ImportOptions,
+    kind: str,
+    where: Path,
 ) -> ImportedRun:
-    asked = tuple(ids) if ids is not None else tuple(sorted({*report.statuses, *report.not_submitted}))
+    instances = given or [instance_of(one) for one in sorted({*report.statuses, *report.not_submitted})]
+    asked = [one.id for one in instances]
     kept = without_unknown(
         report.statuses, asked, options, where=str(where), what=f"the {len(asked)} instances of {place.benchmark}"
     )
@@ -115,7 +122,7 @@ def _run(
         title=options.source_title or report.title or where.name,
         url=options.source_url or "",
         files=report.files,
-        note=" ".join(_notes(report, ids, errors)),
+        note=" ".join(_notes(report, given is not None, errors)),
     )
     model = name_of(options.model or report.model, str(where), "the model")
     run = run_of(
@@ -127,20 +134,21 @@ def _run(
         flags=(ERRORS,) if errors else (),
         finished=day_in_name(model),
     )
-    return ImportedRun(run=run, rows=tuple(rows), files={file.name: file for file in report.kept})
+    files: dict[str, Path | bytes] = {file.name: file for file in report.kept} | facts_file(instances)
+    return ImportedRun(run=run, rows=tuple(rows), files=files)
 
 
-def _notes(report: RunReport, ids: Sequence[str] | None, errors: int) -> Iterator[str]:
+def _notes(report: RunReport, given: bool, errors: int) -> Iterator[str]:
     if errors:
         yield f"{errors} {_ERROR_NOTE}"
     if not report.names_all:
         yield "An instance that the source does not name counts as not resolved."
-    elif ids is None:
+    elif not given:
         yield "The benchmark's instances are those that the report names."
 
 
-def _left_out(report: RunReport, ids: Sequence[str] | None) -> Iterator[str]:
-    unknown = sorted(report.statuses.keys() - set(ids)) if ids is not None else []
+def _left_out(report: RunReport, given: Sequence[ProblemFacts] | None) -> Iterator[str]:
+    unknown = [] if given is None else sorted(report.statuses.keys() - {one.id for one in given})
     if unknown:
         yield f"{report.model}: {len(unknown)} unknown instances were left out ({named_few(unknown)})."
 

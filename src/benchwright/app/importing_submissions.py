@@ -1,10 +1,12 @@
 """Lists of what public submissions resolved, as runs that can be ranked: behind ``bw rank BENCH --resolved FILE``."""
 
+import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from benchwright.app.importing_base import (
     UNSTATED,
@@ -12,14 +14,15 @@ from benchwright.app.importing_base import (
     ImportedRun,
     ImportOptions,
     Place,
+    facts_file,
     repository_benchmark,
     row_of,
     run_of,
 )
-from benchwright.benchmarks.swebench.instance_ids import read_instance_ids
+from benchwright.benchmarks.swebench.instance_ids import instance_of, read_instances
 from benchwright.benchmarks.swebench.submissions import Attempted, Resolved, read_resolved
 from benchwright.core.errors import UsageError
-from benchwright.core.results import ScoredRun, Source
+from benchwright.core.results import ProblemFacts, ScoredRun, Source
 from benchwright.core.runs import Score
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.judging.imported import imported_verdict
@@ -42,6 +45,8 @@ class ResolvedRuns:
     """Sorted by name; instances that were not played are not among a run's tallies."""
     notes: tuple[str, ...]
     """What a reader must know, one sentence each."""
+    facts: Mapping[str, ProblemFacts]
+    """What is known of the instances, by id: the repository at least, where the id says it."""
 
 
 def resolved_runs(
@@ -80,26 +85,43 @@ def resolved_runs(
         source_title=source_title or None,
         source_url=source_url or None,
     )
-    resolved = read_resolved(path, _ids(options) if problem_ids is None else problem_ids)
-    runs = _runs(resolved, benchmark, options)
-    return ResolvedRuns(resolved=resolved, runs=tuple(run.scored for run in runs), notes=resolved.notes(attempted))
+    given = _instances(options) if problem_ids is None else [instance_of(problem_id) for problem_id in problem_ids]
+    found = _read(path, given)
+    return ResolvedRuns(
+        resolved=found.resolved,
+        runs=tuple(run.scored for run in _runs(found, benchmark, options)),
+        notes=found.resolved.notes(attempted),
+        facts={one.id: one for one in found.instances},
+    )
 
 
 def import_resolved(path: Path, options: ImportOptions) -> Imported:
     """The same, to be stored; raises `UsageError` also when no benchmark is named, and for a model the list lacks."""
     benchmark = repository_benchmark(options, path)
-    resolved = read_resolved(path, _ids(options))
-    runs = tuple(run for run in _runs(resolved, benchmark, options) if options.model in (None, run.run.model))
+    found = _read(path, _instances(options))
+    runs = tuple(run for run in _runs(found, benchmark, options) if options.model in (None, run.run.model))
     if not runs:
-        raise UsageError(f"{path} has {len(resolved.solved)} submissions, and {options.model!r} is none of them.")
-    return Imported(runs=runs, notes=resolved.notes(options.attempted))
+        raise UsageError(f"{path} has {len(found.resolved.solved)} submissions, and {options.model!r} is none of them.")
+    return Imported(runs=runs, notes=found.resolved.notes(options.attempted))
 
 
-def _ids(options: ImportOptions) -> tuple[str, ...] | None:
-    return None if options.dataset is None else read_instance_ids(options.dataset)
+class _Found(NamedTuple):
+    resolved: Resolved
+    instances: tuple[ProblemFacts, ...]
 
 
-def _runs(resolved: Resolved, benchmark: str, options: ImportOptions) -> tuple[ImportedRun, ...]:
+def _instances(options: ImportOptions) -> Sequence[ProblemFacts] | None:
+    return None if options.dataset is None else read_instances(options.dataset)
+
+
+def _read(path: Path, given: Sequence[ProblemFacts] | None) -> _Found:
+    resolved = read_resolved(path, None if given is None else [one.id for one in given])
+    known = {one.id: one for one in given or ()}
+    return _Found(resolved, tuple(known.get(one) or instance_of(one) for one in resolved.problem_ids))
+
+
+def _runs(found: _Found, benchmark: str, options: ImportOptions) -> tuple[ImportedRun, ...]:
+    resolved = found.resolved
     source = Source(
         kind=KIND,
         title=options.source_title or resolved.path.name,
@@ -113,7 +135,10 @@ def _runs(resolved: Resolved, benchmark: str, options: ImportOptions) -> tuple[I
         subset=options.subset or "all",
         variant=options.variant or "patch",
     )
-    return tuple(_run(resolved, name, place, source, options) for name in resolved.solved)
+    files = {resolved.path.name: resolved.path, **facts_file(found.instances)}
+    return tuple(
+        dataclasses.replace(_run(resolved, name, place, source, options), files=files) for name in resolved.solved
+    )
 
 
 def _run(resolved: Resolved, name: str, place: Place, source: Source, options: ImportOptions) -> ImportedRun:
@@ -131,7 +156,7 @@ def _run(resolved: Resolved, name: str, place: Place, source: Source, options: I
         flags=(PARTIAL,) if name in resolved.partial else (),
         finished=day_in_name(name),
     )
-    return ImportedRun(run=run, rows=rows, files={resolved.path.name: resolved.path})
+    return ImportedRun(run=run, rows=rows)
 
 
 def day_in_name(name: str) -> str:

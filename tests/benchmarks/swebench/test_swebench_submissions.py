@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchwright.benchmarks.swebench import submissions
-from benchwright.benchmarks.swebench.instance_ids import read_instance_ids
+from benchwright.benchmarks.swebench.instance_ids import instance_of, read_instances
 from benchwright.benchmarks.swebench.submissions import Attempted, read_resolved
 from benchwright.core.errors import UsageError
 
@@ -148,10 +148,20 @@ def test_ids_are_read_from_rows_however_incomplete(write: Write, tmp_path: Path)
     rows = [{"instance_id": "i-2", "repo": "o/r"}, {"instance_id": "i-1"}]
     text = tmp_path / "ids.txt"
     text.write_text("i-2  # comment\ni-1\n", encoding="utf-8")
-    assert read_instance_ids(write("rows.jsonl.gz", rows)) == ("i-2", "i-1")
-    assert read_instance_ids(write("ids.json", ["i-2", "i-1"])) == ("i-2", "i-1")
-    assert read_instance_ids(write("map.json", {"i-2": {}, "i-1": None})) == ("i-2", "i-1")
-    assert read_instance_ids(text) == ("i-2", "i-1")
+    assert [one.id for one in read_instances(write("rows.jsonl.gz", rows))] == ["i-2", "i-1"]
+    assert [one.id for one in read_instances(write("ids.json", ["i-2", "i-1"]))] == ["i-2", "i-1"]
+    assert [one.id for one in read_instances(write("map.json", {"i-2": {}, "i-1": None}))] == ["i-2", "i-1"]
+    assert [one.id for one in read_instances(text)] == ["i-2", "i-1"]
+
+
+def test_instances_come_with_what_is_said_of_them(write: Write) -> None:
+    """Repository, difficulty and date of the row; the repository is in the id, too."""
+    row = {"instance_id": "a__b-c-12", "repo": "x/y", "difficulty": "1-4 hours", "created_at": "2020-01-02T03:04:05Z"}
+    (found,) = read_instances(write("rows.jsonl", [row]))
+    assert (found.repository, found.difficulty, found.created) == ("x/y", "1-4 hours", "2020-01-02T03:04:05Z")
+    (found,) = read_instances(write("rows.jsonl", [{"instance_id": "a__b-c-12", "difficulty": 3}]))
+    assert (found.repository, found.difficulty, found.created) == ("a/b-c", "", "")
+    assert instance_of("one").repository == ""
 
 
 @pytest.mark.parametrize(
@@ -166,13 +176,13 @@ def test_ids_are_read_from_rows_however_incomplete(write: Write, tmp_path: Path)
 def test_files_without_ids_are_refused(write: Write, name: str, content: Any, message: str) -> None:
     """Ids must be there, and once each."""
     with pytest.raises(UsageError, match=message):
-        read_instance_ids(write(name, content))
+        read_instances(write(name, content))
 
 
 def test_the_public_lists(real_data: Path) -> None:
     """99 submissions; 40 of them were made for Lite alone."""
     path = real_data / "resolved_submissions.json.gz"
-    ids = read_instance_ids(real_data / "verified_500_statements.jsonl.gz")
+    ids = [one.id for one in read_instances(real_data / "verified_500_statements.jsonl.gz")]
     found = read_resolved(path, ids)
     assert len(ids) == len(found.problem_ids) == 500
     assert len(found.solved) == 99
