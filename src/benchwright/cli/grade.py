@@ -7,11 +7,12 @@ from typing import Any
 import click
 
 from benchwright.app import catalogue
+from benchwright.app.bundled_answers import with_answers
 from benchwright.app.grading import BOTH_SCORES, DEFAULT_FLOOR_SECONDS, GradeOptions, GradeReport, grade
 from benchwright.app.workspace import Workspace
-from benchwright.cli.main import print_json
 from benchwright.cli.options import (
     dataset_options,
+    given_options,
     inspect_needed,
     isolation_option,
     json_option,
@@ -24,6 +25,7 @@ from benchwright.cli.options import (
     workers_or_default,
 )
 from benchwright.cli.patches import PATCHES_ONLY, SELECTING, grade_patch_file, patch_options, selection_of
+from benchwright.cli.storing import finish, recording_options, store_to_record_in
 from benchwright.core.execution import Isolation
 from benchwright.core.runs import Score
 
@@ -36,6 +38,8 @@ _FUNCTIONS_ONLY = {
     "floor_seconds": "--floor-seconds",
     "isolation": "--isolation",
 }
+_FIELDS = {"dataset": "data", "data_version": "version", "score": "scores"}
+"""Options that are called otherwise in `GradeOptions`."""
 _SCORES = {
     "both": BOTH_SCORES,
     "all": (Score.AS_WRITTEN, *BOTH_SCORES),
@@ -69,6 +73,7 @@ _SCORES = {
 @patch_options
 @workers_option
 @isolation_option
+@recording_options
 @json_option
 def command(
     benchmark: str,
@@ -87,6 +92,8 @@ def command(
     model: str | None,
     workers: int | None,
     isolation: str,
+    store: Path | None,
+    no_store: bool,
     as_json: bool,
     **for_patches: Any,
 ) -> None:
@@ -94,8 +101,11 @@ def command(
 
     SAMPLES is in the official format: for functions JSON lines with task_id and solution (or completion),
     optionally compressed, or the .eval log of a run; for repositories predictions with instance_id and
-    model_patch, or a folder of patches.  Finished work is kept: the same command goes on where it was interrupted.
+    model_patch, or a folder of patches.  It may also be a result bundle (.bw.zip): its answers are executed
+    again here, asked and scored as they were.  Finished work is kept: the same command goes on where it was interrupted.
     """
+    workspace = Workspace.from_environment(os.environ)
+    root = store_to_record_in(workspace, store, no_store=no_store)
     if catalogue.is_repositories(benchmark):
         refuse_given(_FUNCTIONS_ONLY, benchmark)
         data = catalogue.Data(benchmark=benchmark, subset=subset, version=data_version, path=dataset)
@@ -105,6 +115,7 @@ def command(
             out=out,
             model=model,
             workers=workers,
+            store=root,
             as_json=as_json,
             **for_patches,
         )
@@ -128,14 +139,16 @@ def command(
         model=model,
         extract=extract,
     )
-    with inspect_needed(), progress_bar("grading") as update:
-        report = grade(options, Workspace.from_environment(os.environ), lambda p: update(p.done, p.total))
-    if as_json:
-        print_json(to_plain(report))
-    else:
-        from benchwright.cli.tables import console, show_grading
+    given = {_FIELDS.get(name, name) for name in given_options()}
+    with inspect_needed(), progress_bar("grading") as update, with_answers(options, given) as options:
+        report = grade(options, workspace, lambda p: update(p.done, p.total))
+    finish(report.folder, root, lambda: to_plain(report), lambda: _show(report), as_json=as_json)
 
-        show_grading(console(), report)
+
+def _show(report: GradeReport) -> None:
+    from benchwright.cli.tables import console, show_grading
+
+    show_grading(console(), report)
 
 
 def to_plain(report: GradeReport) -> dict[str, object]:

@@ -141,6 +141,13 @@ REPOSITORIES_ONLY = {
 """Options of repository problems that several commands have, by parameter name."""
 
 
+def given_options() -> frozenset[str]:
+    """Names of the parameters of this command that the user gave."""
+    context = click.get_current_context()
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return frozenset(name for name, source in sources.items() if source is not click.core.ParameterSource.DEFAULT)
+
+
 def refuse_given(names: dict[str, str], benchmark: str) -> None:
     """Refuse options that were given and mean nothing for this kind of benchmark.
 
@@ -150,10 +157,9 @@ def refuse_given(names: dict[str, str], benchmark: str) -> None:
 
     Raises `UsageError` naming the first of them.
     """
-    context = click.get_current_context()
+    given = given_options()
     for parameter, written in names.items():
-        source = context.get_parameter_source(parameter)
-        if source is not None and source is not click.core.ParameterSource.DEFAULT:
+        if parameter in given:
             raise UsageError(f"{written} means nothing for {benchmark}; leave it out.")
 
 

@@ -12,11 +12,13 @@ from benchwright.cli.main import print_json
 from benchwright.cli.options import (
     REPOSITORIES_ONLY,
     denominator_options,
+    given_options,
     inspect_needed,
     progress_bar,
     split_ids,
     workers_or_default,
 )
+from benchwright.cli.storing import finish
 from benchwright.core.errors import UsageError
 from benchwright.core.repositories import RepositoryLimits, Rules
 
@@ -29,6 +31,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 SELECTING = ("sandbox", "repo_sources", "specs", "rootfs", "images", "timeout")
 """Parameters that `selection_of` takes besides the rows."""
+_FIELDS = {"dataset": "data", "data_version": "version"}
 PATCHES_ONLY = {
     **REPOSITORIES_ONLY,
     "rules": "--rules",
@@ -119,6 +122,7 @@ def grade_patch_file(
     out: Path | None,
     model: str | None,
     workers: int | None,
+    store: Path | None,
     as_json: bool,
     rules: str,
     controls: str,
@@ -127,6 +131,7 @@ def grade_patch_file(
     ignore_unknown: bool,
 ) -> None:
     """``bw grade`` for repository problems."""
+    from benchwright.app.bundled_answers import with_patches
     from benchwright.app.repositories.grading import ControlMode, PatchGradeOptions, grade_patches
 
     options = PatchGradeOptions(
@@ -141,16 +146,21 @@ def grade_patch_file(
         model=model,
         ignore_unknown=ignore_unknown,
     )
-    with inspect_needed(), progress_bar("grading") as update:
+    given = {_FIELDS.get(name, name) for name in given_options()}
+    with inspect_needed(), progress_bar("grading") as update, with_patches(options, given) as options:
         report = grade_patches(options, _workspace(), lambda progress: update(progress.done, progress.total))
-    if as_json:
-        plain = {key: value for key, value in report.manifest.items() if key not in ("schema", "instances")}
-        print_json({**plain, "results": str(report.folder / "rows.jsonl")})
-        return
-    from benchwright.cli.patch_tables import show_patch_grading
-    from benchwright.cli.tables import console
 
-    show_patch_grading(console(), report)
+    def plain() -> dict[str, Any]:
+        fields = {key: value for key, value in report.manifest.items() if key not in ("schema", "instances")}
+        return {**fields, "results": str(report.folder / "rows.jsonl")}
+
+    def show() -> None:
+        from benchwright.cli.patch_tables import show_patch_grading
+        from benchwright.cli.tables import console
+
+        show_patch_grading(console(), report)
+
+    finish(report.folder, store, plain, show, as_json=as_json)
 
 
 def check_instances(selection: "Selection", *, repeats: int, again: bool, workers: int | None, as_json: bool) -> None:
