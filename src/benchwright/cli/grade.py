@@ -102,7 +102,8 @@ def command(
     SAMPLES is in the official format: for functions JSON lines with task_id and solution (or completion),
     optionally compressed, or the .eval log of a run; for repositories predictions with instance_id and
     model_patch, or a folder of patches.  It may also be a result bundle (.bw.zip): its answers are executed
-    again here, asked and scored as they were.  Finished work is kept: the same command goes on where it was interrupted.
+    again here, asked and scored as they were.  Finished work is kept: the same command goes on where it was
+    interrupted.
     """
     workspace = Workspace.from_environment(os.environ)
     root = store_to_record_in(workspace, store, no_store=no_store)
