@@ -20,9 +20,20 @@ from benchwright.benchmarks.swebench.run_reports import (
     looks_like_run_report,
     submission_folders,
 )
+from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.errors import UsageError
 from benchwright.core.results import StoredRun
 from benchwright.core.runs import ResultRow
+
+__all__ = [
+    "Attempted",
+    "ImportOptions",
+    "ImportReport",
+    "Kind",
+    "detect",
+    "import_results",
+    "read_import",
+]
 
 _MAX_BYTES = 512 * 1024 * 1024
 _LOG_NAMES = (".eval",)
