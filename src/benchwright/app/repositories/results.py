@@ -128,7 +128,7 @@ def summary_of_regraded(
     excluded, mends = manifest["excluded"], manifest["mends"]
     problems = graded_problems(folder, manifest)
     views = {name: [row for row in rows if row.problem_id in set(ids)] for name, ids in manifest["view_ids"].items()}
-    if excluded or mends:
+    if manifest["exclusion_lists"]:
         views = {
             "kept": [_mended(row, problems, manifest, store) for row in rows if row.problem_id not in excluded]
         } | views
