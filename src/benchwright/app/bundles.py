@@ -7,13 +7,15 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import benchwright
-from benchwright.app.evidence import evidence_of, of_repositories
+from benchwright.app.evidence import evidence_of, of_repositories, opened_results
 from benchwright.app.job_facts import JOBS, TESTS, tests_to_lines
+from benchwright.app.recording import stored_run_of
 from benchwright.app.repositories.results import graded_problems
 from benchwright.app.samples import PREDICTIONS
+from benchwright.app.verifying import verify
 from benchwright.app.workspace import Workspace
 from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.errors import UsageError
@@ -23,9 +25,11 @@ from benchwright.core.results import StoredRun
 from benchwright.core.runs import ResultRow
 from benchwright.store.bundle import SUFFIX, BundleHead, listed, write_archive
 from benchwright.store.bundle_signing import check, sign
+from benchwright.store.entries import content_digest
 from benchwright.store.evidence import CONTROLS, RECORDS, control_lines, record_lines
 from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, ROWS, SAMPLES, ResultsFolder
 from benchwright.store.records import RecordStore
+from benchwright.store.results import ResultStore
 
 _KEPT = (ROWS, PLANS, PROBLEMS, JOBS, TESTS, SAMPLES, PREDICTIONS, "attempts.jsonl", "predictions.jsonl")
 _KEPT_PATTERNS = (
@@ -36,22 +40,14 @@ _KEPT_PATTERNS = (
 )
 """The official reports, and the submissions of an agent's further samples."""
 _TRANSCRIPTS = ("replies.jsonl", "journal.jsonl", "logs/**/*.eval", "logs/**/*.json")
+FLAG = "bundle"
+"""Of a run that came in a bundle: somebody else's machine executed it."""
 _IDENTITY = (
     "kind", "run_id", "benchmark", "version", "data_digest", "subset", "variant", "ids", "model", "scaffold", "scores",
     "rules", "environment", "environment_digest", "isolation", "sandbox", "limits", "problems", "attempts", "solved",
     "faults",
 )  # fmt: skip
 _VERSIONS = ("benchwright_version", "judge_version", "guest_version", "harness_version")
-
-
-class StoredFiles(Protocol):
-    """What a bundle needs of a store of results."""
-
-    def read_file(self, entry: str, name: str) -> bytes:
-        """A file of an entry."""
-
-    def rows(self, entry: str) -> Iterator[ResultRow]:
-        """The rows of an entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +80,7 @@ def write_bundle(
     path: Path,
     workspace: Workspace,
     *,
-    store: StoredFiles | None = None,
+    store: ResultStore | None = None,
     sign_with: Path | None = None,
     with_logs: bool = False,
 ) -> BundleReport:
@@ -108,8 +104,40 @@ def write_bundle(
         return _write(folder, path, Path(scratch), workspace, sign_with, with_logs=with_logs)
 
 
+def import_bundle(path: Path, store: ResultStore) -> StoredRun:
+    """Take the result of a bundle into a store, with its evidence, after checking it as `bw verify` does.
+
+    The run is flagged ``bundle``.  It never takes the place of another: where the store holds the same run with other
+    verdicts, it becomes a run of its own.  Its records do not become those of the home, which stand for what was
+    executed there.
+
+    Raises `UsageError` for what is no bundle, or one that something is wrong with.
+    """
+    report = verify(path)
+    if report.findings:
+        more = f" (and {len(report.findings) - 1} more findings)" if len(report.findings) > 1 else ""
+        raise UsageError(f"{path} is not taken in: {report.findings[0].text}{more} `bw verify {path}` says all.")
+    with opened_results(path) as folder:
+        rows = list(folder.rows())
+        run = stored_run_of(folder, rows)
+        for known in store.runs(superseded=True):
+            if known.run_id != run.run_id:
+                continue
+            if content_digest(dataclasses.replace(known, flags=run.flags), store.rows(known.entry)) == content_digest(
+                run, rows
+            ):
+                return store.run(known.entry)
+            run = dataclasses.replace(run, run_id=f"{run.run_id}-{report.digest[:8]}")
+            break
+        files = {
+            file.relative_to(folder.path).as_posix(): file for file in sorted(folder.path.rglob("*")) if file.is_file()
+        }
+        del files[ROWS]  # the store has rows in a form of its own
+        return store.add(dataclasses.replace(run, flags=(*run.flags, FLAG)), rows, files)
+
+
 @contextlib.contextmanager
-def _folder_of(run: Path | StoredRun, store: StoredFiles | None) -> Iterator[ResultsFolder]:
+def _folder_of(run: Path | StoredRun, store: ResultStore | None) -> Iterator[ResultsFolder]:
     """The results folder that is meant; an entry of the store is laid out in one that goes away again."""
     if isinstance(run, Path):
         yield ResultsFolder(run)
