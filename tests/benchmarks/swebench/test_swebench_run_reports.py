@@ -45,6 +45,8 @@ def test_what_we_write_is_read_back(tmp_path_factory: pytest.TempPathFactory, st
     [
         (b"{", "not JSON"),
         (b"[]", "is a list"),
+        ({}, "no report on a run"),
+        ({"resolved_ids": []}, "names no instance"),
         ({"resolved_ids": "x"}, "resolved_ids is a string"),
         ({"resolved_ids": [3]}, "an instance id is a number"),
         ({"resolved_ids": ["a"], "unresolved_ids": ["a"]}, "lists a as resolved and as unresolved"),

@@ -95,6 +95,8 @@ def read_run_report(path: Path) -> RunReport:
     """
     document = read_document(path, most=_MAX_BYTES)
     report = table_of(document.value, str(path), "the whole")
+    if "resolved_ids" not in report:
+        raise UsageError(f"{path} is no report on a run; expected an object with the field 'resolved_ids'.")
     schema = report.get("schema_version", 2)
     if schema != 2:
         raise UsageError(f"{path} has schema_version {schema!r:.40}; 2 is read.")
@@ -107,6 +109,8 @@ def read_run_report(path: Path) -> RunReport:
     both = sorted(incomplete & statuses.keys())
     if both:
         raise UsageError(f"{path} lists {both[0]} as incomplete and as {statuses[both[0]].value}.")
+    if not statuses and not incomplete:
+        raise UsageError(f"{path} names no instance; expected ids in resolved_ids, unresolved_ids and the like.")
     name = path.name.removesuffix(".gz").removesuffix(".json")
     return RunReport(
         model=name_of(name.rpartition(".")[0] or name, str(path), "the model in the file's name"),
