@@ -1,0 +1,252 @@
+"""Everything that a set of runs says: behind ``bw report``."""
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchwright.app.exclusion_sets import exclusion_sets
+from benchwright.app.named_runs import every_run
+from benchwright.app.problem_facts import facts_of_function, facts_of_repository
+from benchwright.app.recording import open_to_read
+from benchwright.app.report_models import ModelReport, ModelRuns, numbered, report_model
+from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.facts import facts_of
+from benchwright.benchmarks.registry import BENCHMARKS
+from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
+from benchwright.core.benchmark_facts import BenchmarkFacts
+from benchwright.core.errors import UsageError
+from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
+from benchwright.core.runs import Score
+from benchwright.leaderboard.policy import Conditions, Imports, Policy, arrange
+from benchwright.stats.gaps import Gap, gap
+from benchwright.stats.items import RULES, Item, Items, items
+from benchwright.stats.sensitivity import Exclusion, sensitivity
+from benchwright.store.folder import PLANS
+from benchwright.store.results import ResultStore
+
+__all__ = ["Item", "ModelReport", "Report", "ReportRequest", "report"]
+
+_SEED = 20240622
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRequest:
+    """On what to report."""
+
+    runs: tuple[str, ...]
+    """Results folders, entries of the store, or models."""
+    score: Score | None = None
+    """The score that counts; None for the last of each run."""
+    dataset: Path | None = None
+    """File with the benchmark's rows, for results that do not say what their problems are about."""
+    store: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """What several models say of the problems, and of each other."""
+
+    labels: tuple[str, ...]
+    """The models whose runs may be compared, on the problems that all of them have."""
+    problems: tuple[str, ...]
+    items: Items | None
+    """None for a single model."""
+    exclusions: tuple[Exclusion, ...]
+    """Scores without the problems of each list; the first one leaves out nothing."""
+    gap: Gap | None
+    """Best open model beside the best closed one; None unless models of both kinds are known."""
+    open_best: str = ""
+    closed_best: str = ""
+    apart: tuple[str, ...] = ()
+    """Models that may not be compared with these, each with the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything."""
+
+    benchmark: str
+    facts: BenchmarkFacts
+    models: tuple[ModelReport, ...]
+    together: Together
+    notes: tuple[str, ...] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """The report as the object of ``bw report --json``."""
+        together, found = self.together, self.together.items
+        return {
+            "benchmark": self.benchmark,
+            "human": self.facts.human and dataclasses.asdict(self.facts.human),
+            "task_errors": self.facts.task_errors and dataclasses.asdict(self.facts.task_errors),
+            "models": [model.to_plain() for model in self.models],
+            "compared": list(together.labels),
+            "compared_problems": len(together.problems),
+            "apart": list(together.apart),
+            "exclusions": [dataclasses.asdict(one) for one in together.exclusions],
+            "items": None if found is None else {**dataclasses.asdict(found), "rules": RULES},
+            "open_closed_gap": None if together.gap is None else self._gap(together.gap),
+            "notes": list(self.notes),
+        }
+
+    def _gap(self, found: Gap) -> dict[str, Any]:
+        return {
+            "best_open": self.together.open_best,
+            "best_closed": self.together.closed_best,
+            "difference": found.paired.difference,
+            "low": found.paired.low,
+            "high": found.paired.high,
+            "p_value": found.paired.p_value,
+            "n": found.paired.n,
+            "open_ahead": found.a_ahead,
+            "mean_difference": found.mean_difference,
+        }
+
+
+def report(request: ReportRequest, workspace: Workspace) -> Report:
+    """Report on runs of one benchmark; nothing is executed.
+
+    Raises `UsageError` for a name that means no run, runs of several benchmarks, and runs without verdicts.
+    """
+    with open_to_read(workspace, request.store) as store:
+        runs = every_run(request.runs, workspace, store)
+        _refuse_unfit(runs)
+        scored = store.scored(runs, request.score)
+        given = _dataset_facts(runs[0].benchmark, request.dataset)
+        models = [_read(together, label, store, given) for label, together in _by_model(scored).items()]
+        together = _together(models, workspace)
+    return Report(
+        benchmark=runs[0].benchmark,
+        facts=facts_of(runs[0].benchmark),
+        models=tuple(report_model(one) for one in models),
+        together=together,
+        notes=tuple(_notes(models)),
+    )
+
+
+def _refuse_unfit(runs: Sequence[StoredRun]) -> None:
+    if not runs:
+        raise UsageError("There is nothing to report on; name results folders, entries of the store, or models.")
+    benchmarks = sorted({run.benchmark for run in runs})
+    if len(benchmarks) > 1:
+        raise UsageError(f"These are results of {' and '.join(benchmarks)}; report on one benchmark at a time.")
+    bare = [run for run in runs if run.reported_only]
+    if bare:
+        raise UsageError(
+            f"Of {bare[0].model} ({bare[0].entry[:12]}) only numbers of its source are known, no verdicts; `bw results "
+            f"show` prints them, `bw rank` lists them."
+        )
+
+
+def _by_model(scored: Sequence[ScoredRun]) -> dict[str, list[ScoredRun]]:
+    """Runs of one model under equal conditions together, as repeats; a label for each that no other has."""
+    apart: dict[tuple[str, Conditions], list[ScoredRun]] = {}
+    for one in scored:
+        apart.setdefault((one.run.model, Conditions.of(one)), []).append(one)
+    names = [model for model, _ in apart]
+    labels = {}
+    for (model, _), together in apart.items():
+        label = model if names.count(model) == 1 else f"{model} [{together[-1].run.entry[:8]}]"
+        labels[label] = together
+    return labels
+
+
+def _read(scored: Sequence[ScoredRun], label: str, store: ResultStore, given: Mapping[str, ProblemFacts]) -> ModelRuns:
+    facts = next((found for one in scored if (found := store.problem_facts(one.run.entry))), {})
+    names = [_given_names(one.run, store) for one in scored]
+    return ModelRuns(
+        label=label,
+        scored=tuple(scored),
+        rows=numbered([list(store.rows(one.run.entry)) for one in scored]),
+        facts={**facts, **given},
+        given_names=next((one for one in names if one), None),
+    )
+
+
+def _given_names(run: StoredRun, store: ResultStore) -> dict[str, frozenset[str]] | None:
+    """The names that each problem's stub gives, as the grading wrote them down; None when it did not."""
+    if PLANS not in run.files and run.files:
+        return None
+    try:
+        plans = json.loads(store.read_file(run.entry, PLANS))
+    except UsageError:  # a folder that was lent to the store lists no files; what it lacks is not damage
+        return None
+    if not all("given" in entry for entry in plans.values()):
+        return None
+    return {problem: frozenset(entry["given"]) for problem, entry in plans.items()}
+
+
+def _dataset_facts(benchmark: str, path: Path | None) -> dict[str, ProblemFacts]:
+    if path is None:
+        return {}
+    if benchmark in REPOSITORY_BENCHMARKS.names():
+        found = [
+            facts_of_repository(problem) for problem in REPOSITORY_BENCHMARKS.get(benchmark).load(path=path).problems
+        ]
+    else:
+        found = [facts_of_function(problem) for problem in BENCHMARKS.get(benchmark).load(path=path).problems]
+    return {one.id: one for one in found}
+
+
+def _together(models: Sequence[ModelRuns], workspace: Workspace) -> Together:
+    """What follows from all models that may be compared, each pooled over its runs."""
+    pooled = {one.scored[-1].run.entry: one for one in models}
+    main, *others = arrange([one.scored[-1] for one in models], Policy(imports=Imports.WITH, common=True))
+    compared = [pooled[one.run.entry] for one in main.runs]
+    problems = [
+        problem for problem in main.problems if all(problem in run.tallies for one in compared for run in one.scored)
+    ]
+    shares = np.array([[_share(one, problem) for problem in problems] for one in compared], dtype=np.float64)
+    shares = shares.reshape(len(compared), len(problems))
+    lists = exclusion_sets([run.run for one in models for run in one.scored], problems, workspace)
+    found = _open_closed(compared, shares)
+    return Together(
+        labels=tuple(one.label for one in compared),
+        problems=tuple(problems),
+        items=items(shares, problems) if len(compared) > 1 and problems else None,
+        exclusions=tuple(sensitivity(shares, problems, lists)) if lists else (),
+        gap=found and found[0],
+        open_best=found[1] if found else "",
+        closed_best=found[2] if found else "",
+        apart=tuple(f"{pooled[one.run.entry].label}: {group.reason}" for group in others for one in group.runs),
+    )
+
+
+def _share(one: ModelRuns, problem: str) -> float:
+    tallies = [run.tallies[problem] for run in one.scored]
+    scored = sum(tally.scored for tally in tallies)
+    return sum(tally.passed for tally in tallies) / scored if scored else np.nan
+
+
+def _open_closed(models: Sequence[ModelRuns], shares: npt.NDArray[np.float64]) -> tuple[Gap, str, str] | None:
+    """The gap between models of open and closed weights, and who is the best of each; None without both kinds."""
+    opened, closed = (
+        [index for index, one in enumerate(models) if one.last.facts.open_weights is kind] for kind in (True, False)
+    )
+    common = ~np.isnan(shares[opened + closed]).any(axis=0)
+    if not opened or not closed or not common.any():
+        return None
+    found = gap(shares[opened], shares[closed], rng=np.random.default_rng(_SEED))
+    return found, models[opened[found.best_a]].label, models[closed[found.best_b]].label
+
+
+def _notes(models: Sequence[ModelRuns]) -> list[str]:
+    notes = []
+    unknown = [one.label for one in models if len(one.scored) > 1 and not one.last.manifest.get("template_digest")]
+    if unknown:
+        notes.append(
+            f"The runs of {', '.join(unknown)} are taken as repeats because they were named together; how the model "
+            f"was asked is not recorded."
+        )
+    bare = [one.label for one in models if not one.facts]
+    if bare:
+        notes.append(
+            f"Nothing is known of the problems behind {len(bare)} of {len(models)} models, so there is no breakdown; "
+            f"give the benchmark's rows with --dataset."
+        )
+    return notes
