@@ -408,7 +408,7 @@ def row_of(prepared: PreparedPatch, verdict: Verdict, record: RepositoryRecord |
         verdict=verdict,
         job_digest=prepared.job.digest if prepared.job else None,
         wall_seconds=_wall_seconds(record) if record else 0.0,
-        cpu_seconds=sum(step.cpu_seconds for step in steps),
+        cpu_seconds=sum((step.cpu_seconds for step in steps), 0.0),
         memory_peak_bytes=max((step.memory_peak_bytes for step in steps), default=0),
         notes=tuple(notes),
     )
