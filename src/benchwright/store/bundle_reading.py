@@ -222,10 +222,10 @@ def _encoded(info: zipfile.ZipInfo) -> bytes:
 
 
 def _bad_member(info: zipfile.ZipInfo) -> str:
-    mode = info.external_attr >> 16
+    kind = stat.S_IFMT(info.external_attr >> 16)
     if info.is_dir():
         return "is a folder; a bundle holds files only"
-    if mode and not stat.S_ISREG(mode):
+    if kind not in (0, stat.S_IFREG):  # 0: the program that packed it said nothing
         return "is a link or a device; a bundle holds files only"
     if info.flag_bits & _ENCRYPTED:
         return "is encrypted; bundles are not"

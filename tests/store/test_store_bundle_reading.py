@@ -1,0 +1,180 @@
+"""Bundles made by somebody who means harm, or broken on the way: each is told in one sentence, nothing gets out."""
+
+import stat
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+from bundle_pieces import FILES, archive_at, bundle_at, head_of
+
+from benchwright.core.errors import UsageError
+from benchwright.store import bundle_reading
+from benchwright.store.bundle_reading import Bundle, is_bundle
+
+
+def flaws(path: Path) -> list[str]:
+    """What is wrong with a bundle, after seeing to it that nothing of it can be unpacked then."""
+    with Bundle(path) as bundle:
+        found = bundle.flaws()
+        if found:
+            with pytest.raises(UsageError, match="cannot be used"):
+                bundle.extract(path.parent / "out")
+        return found
+
+
+def named(name: str, mode: int = stat.S_IFREG | 0o644) -> zipfile.ZipInfo:
+    """A member with a mode."""
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    info.compress_type = zipfile.ZIP_DEFLATED
+    return info
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("../outside", "leads out of the bundle"),
+        ("a/../../outside", "leads out of the bundle"),
+        ("/etc/outside", "is absolute"),
+        ("C:/outside", "is absolute"),
+        ("a\\..\\outside", "backslash"),
+        ("a//b", "not in its plain form"),
+        ("./a", "not in its plain form"),
+        (".bashrc", "begins with a dot"),
+        ("a\nb", "cannot be shown"),
+        ("x" * 300, "too long"),
+    ],
+)
+def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, name: str, message: str) -> None:
+    """A name must be a plain path inside the bundle, even when list and digests agree on it."""
+    files = {**FILES, name: b"harm"}
+    found = flaws(archive_at(tmp_path / "a.bw.zip", head_of(files), list(files.items())))
+    assert any(message in flaw for flaw in found)
+    assert not (tmp_path / "outside").exists()
+    assert not (tmp_path / "out" / name.replace("\\", "_")).exists()
+
+
+def test_a_link_is_refused(tmp_path: Path) -> None:
+    """A member that is a symbolic link is not followed and not made."""
+    files = {"rows.jsonl": b"/etc/passwd"}
+    link = named("rows.jsonl", stat.S_IFLNK | 0o777)
+    (found,) = flaws(archive_at(tmp_path / "a.bw.zip", head_of(files), [(link, files["rows.jsonl"])]))
+    assert found == "rows.jsonl is a link or a device; a bundle holds files only."
+
+
+def test_a_folder_and_a_file_of_one_name_are_refused(tmp_path: Path) -> None:
+    """What cannot be unpacked side by side is found out from the names."""
+    assert flaws(bundle_at(tmp_path / "a.bw.zip", {"a": b"", "a/b": b""})) == ["a is listed as a file and as a folder."]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_name_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """Which of two members is meant cannot be known."""
+    files = {"rows.jsonl": b"good"}
+    path = archive_at(tmp_path / "a.bw.zip", head_of(files), [("rows.jsonl", b"evil"), ("rows.jsonl", b"good")])
+    assert flaws(path) == ["rows.jsonl is in the archive 2 times."]
+
+
+def test_what_is_not_listed_and_what_is_not_there_are_named(tmp_path: Path) -> None:
+    """The archive holds exactly what is listed."""
+    path = archive_at(tmp_path / "a.bw.zip", head_of({"a": b"1", "b": b"2"}), [("a", b"1"), ("c", b"3")])
+    assert flaws(path) == ["c is in the archive and not in the list.", "b is listed and not in the archive."]
+
+
+def test_a_changed_file_is_named(tmp_path: Path) -> None:
+    """Other content of the same length has another digest; other lengths are seen before anything is unpacked."""
+    head = head_of({"a": b"1", "b": b"2"})
+    assert flaws(archive_at(tmp_path / "a.bw.zip", head, [("a", b"1"), ("b", b"3")])) == [
+        "b is not what is listed: its digest differs."
+    ]
+    assert flaws(archive_at(tmp_path / "b.bw.zip", head, [("a", b"1"), ("b", b"22")])) == [
+        "b has 2 bytes; 1 are listed."
+    ]
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than the total limit is refused by the list; more than is listed, while it is read."""
+    files = {"a": bytes(3_000_000)}
+    lying = archive_at(tmp_path / "a.bw.zip", head_of({"a": bytes(1)}), list(files.items()))
+    data = bytearray(lying.read_bytes())
+    struct.pack_into("<L", data, data.rindex(b"PK\x01\x02") + 24, 1)  # the archive's directory claims one byte, too
+    lying.write_bytes(data)
+    (found,) = flaws(lying)
+    assert found.startswith(("a cannot be unpacked", "a is not what is listed"))
+    monkeypatch.setattr(bundle_reading, "LARGEST_TOTAL", 1_000_000)
+    (found,) = flaws(bundle_at(tmp_path / "b.bw.zip", files))
+    assert "GiB unpacked; at most" in found
+
+
+def test_an_encrypted_member_is_named(tmp_path: Path) -> None:
+    """A flag of encryption is enough; no password is asked for."""
+    path = bundle_at(tmp_path / "a.bw.zip", {"a": b"1"})
+    data = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.rindex(mark) + offset] |= 1
+    path.write_bytes(data)
+    assert flaws(path) == ["a is encrypted; bundles are not."]
+    data = bytearray(bundle_at(path).read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(mark) + offset] |= 1
+    path.write_bytes(data)
+    with pytest.raises(UsageError, match="is encrypted; bundles are not"):
+        Bundle(path)
+
+
+@pytest.mark.parametrize("where", ["before", "after", "comment"])
+def test_hidden_bytes_are_found(tmp_path: Path, where: str) -> None:
+    """An archive that is something else at the same time, such as a program, is refused."""
+    path = bundle_at(tmp_path / "a.bw.zip")
+    if where == "comment":
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.comment = b"hidden"
+    else:
+        data = path.read_bytes()
+        path.write_bytes(b"#!/bin/sh\n" + data if where == "before" else data + b"x")
+    try:
+        assert flaws(path) == ["The archive holds bytes that belong to no file of it."]
+    except UsageError as error:
+        assert where == "after"
+        assert "no zip archive" in str(error)
+
+
+def test_extra_fields_are_found(tmp_path: Path) -> None:
+    """Fields that few programs show are refused."""
+    info = named("a")
+    info.extra = b"\x75\x70\x04\x00abcd"
+    found = flaws(archive_at(tmp_path / "a.bw.zip", head_of({"a": b"1"}), [(info, b"1")]))
+    assert "a has extra fields in the archive; bundles have none." in found
+
+
+@pytest.mark.parametrize("cut", [0, 1, 100, -1, -30])
+def test_what_is_no_archive_is_no_bundle(tmp_path: Path, cut: int) -> None:
+    """An empty file, something else, and a download that ended early are one sentence each."""
+    path = bundle_at(tmp_path / "a.bw.zip")
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(UsageError, match=r"a\.bw\.zip is no result bundle, or not the whole of one"):
+        Bundle(path)
+
+
+def test_an_archive_without_a_list_is_no_bundle(tmp_path: Path) -> None:
+    """Other zip archives are told from bundles; so is a list of absurd size."""
+    path = tmp_path / "a.bw.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("rows.jsonl", "")
+    with pytest.raises(UsageError, match=r"there is no bundle\.json in it"):
+        Bundle(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bundle.json", bytes(17 * 1024**2))
+    with pytest.raises(UsageError, match=r"its bundle\.json has 17,825,792 bytes"):
+        Bundle(path)
+    with pytest.raises(UsageError, match="There is no file"):
+        Bundle(tmp_path / "nothing.bw.zip")
+
+
+def test_a_bundle_is_known_by_its_name(tmp_path: Path) -> None:
+    """A results folder is none, whatever it is called."""
+    (tmp_path / "folder.bw.zip").mkdir()
+    assert is_bundle(tmp_path / "a.bw.zip")
+    assert not is_bundle(tmp_path / "folder.bw.zip")
+    assert not is_bundle(tmp_path / "a.zip")
