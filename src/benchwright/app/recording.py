@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchwright.app.job_facts import JOBS, TESTS
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import BenchwrightError, UsageError
 from benchwright.core.results import Origin, StoredRun
@@ -19,8 +18,8 @@ from benchwright.store.results import ResultStore
 
 _JOURNALS = ("replies.jsonl", "journal.jsonl")
 _KEPT = (
-    MANIFEST, PLANS, PROBLEMS, SAMPLES, JOBS, TESTS, RUN, "attempts.jsonl", "predictions.jsonl", "predictions-*.jsonl",
-    "preds.json", "*_eval_results.json", "*_pass_at_k.json",
+    MANIFEST, PLANS, PROBLEMS, SAMPLES, "jobs.jsonl", "tests.jsonl", RUN, "attempts.jsonl", "predictions.jsonl",
+    "predictions-*.jsonl", "preds.json", "*_eval_results.json", "*_pass_at_k.json",
 )  # fmt: skip
 """Files of a results folder that go into the store; logs and journals of calls stay in the folder."""
 _ASIDE = ".before-regrade"
@@ -38,6 +37,12 @@ def open_to_read(workspace: Workspace, path: Path | None = None) -> ResultStore:
     """
     place = path or workspace.results
     return ResultStore(place, read_only=not (place.is_dir() and os.access(place, os.W_OK)))
+
+
+def check_store(workspace: Workspace, path: Path | None = None) -> Path:
+    """The place of the store that will be recorded in, found out before hours of work; raises as `ResultStore` does."""
+    with open_store(workspace, path) as store:
+        return store.layout.root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,10 +153,15 @@ def record(folder: ResultsFolder, store_root: Path) -> StoredRun:
         UsageError: The grading is not complete, or the store is none that can be used.
         MachineError: The store cannot be written; nothing was recorded.
     """
+    with ResultStore(store_root) as store:
+        return record_into(store, folder)
+
+
+def record_into(store: ResultStore, folder: ResultsFolder) -> StoredRun:
+    """As :func:`record`, into a store that is open."""
     rows = list(folder.rows())
     run = stored_run_of(folder, rows)
-    with ResultStore(store_root) as store:
-        return store.add(run, rows, kept_files(folder, run.manifest))
+    return store.add(run, rows, kept_files(folder, run.manifest))
 
 
 def record_finished(path: Path, store_root: Path | None) -> Recorded:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_never, overload
 
@@ -9,6 +10,8 @@ from benchwright.app.recording import kept_files, open_to_read, stored_run_of
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
 from benchwright.core.results import StoredRun
+from benchwright.store.entries import run_to_plain
+from benchwright.store.finding import shown
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.results import ResultStore
 
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+_NAME = 40
+"""Characters of a name that a table shows; the JSON has all."""
 
 
 def choose(names: Sequence[str], workspace: Workspace, store: ResultStore) -> list[StoredRun]:
@@ -52,18 +58,121 @@ def _of_folder(path: Path, store: ResultStore) -> StoredRun:
     return store.borrow(run, rows or (), kept_files(folder, run.manifest))
 
 
-def stored_runs(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What ``bw results list`` says."""
+
+    place: str
+    """Folder of the store."""
+    runs: tuple[StoredRun, ...]
+    damaged: tuple[str, ...]
+    """Why entries are left out, a sentence for each."""
+
+    @property
+    def table(self) -> list[tuple[str, ...]]:
+        """A line of texts for each run: id, benchmark, model, solved, origin, recorded, flags."""
+        return [_table_line(run) for run in self.runs]
+
+    def to_plain(self) -> dict[str, Any]:
+        """The object of ``bw results list --json``."""
+        return {"place": self.place, "runs": [run_line(run) for run in self.runs], "damaged": list(self.damaged)}
+
+
+def list_results(
     workspace: Workspace,
     store: Path | None = None,
     *,
     benchmark: str | None = None,
+    subset: str | None = None,
+    variant: str | None = None,
     model: str | None = None,
     superseded: bool = False,
-) -> tuple[list[StoredRun], list[str]]:
-    """The recorded runs, and a sentence for every entry that cannot be read."""
+) -> Listing:
+    """The recorded runs, from the index alone."""
     with open_to_read(workspace, store) as opened:
-        runs = opened.runs(benchmark=benchmark, model=model, superseded=superseded)
-        return runs, sorted(opened.damaged.values())
+        runs = opened.runs(benchmark=benchmark, subset=subset, variant=variant, model=model, superseded=superseded)
+        damaged = tuple(sorted(opened.damaged.values()))
+        return Listing(place=str(opened.layout.root), runs=tuple(runs), damaged=damaged)
+
+
+def _table_line(run: StoredRun) -> tuple[str, ...]:
+    return (
+        run.entry[:12],
+        " ".join(shown(part) for part in (run.benchmark, run.version, run.subset, run.variant)),
+        shown(f"{run.model} ({run.scaffold})" if run.scaffold else run.model, _NAME),
+        solved_words(run),
+        shown(run.source.title, _NAME) if run.source else run.origin.value,
+        run.recorded[:16].replace("T", " "),
+        ", ".join(map(shown, run.flags)),
+    )
+
+
+def solved_words(run: StoredRun) -> str:
+    """What a run came to, in few words: problems solved, or the score that its source states."""
+    if run.reported_only:
+        return ", ".join(f"{shown(one.metric)} {100 * one.value:.1f} %" for one in run.reported)
+    return f"{run.solved} of {run.problems} ({run.scores[-1].value})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What ``bw results show`` says of one run."""
+
+    run: StoredRun
+    recorded: bool
+    """Whether it is in the store; a results folder need not be."""
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Name and value of each line for people."""
+        run = self.run
+        found = [
+            ("entry", run.entry if self.recorded else "none: this results folder is not recorded"),
+            ("run", shown(run.run_id)),
+            ("benchmark", " ".join(shown(part) for part in (run.benchmark, run.version, run.subset, run.variant))),
+            ("model", shown(run.model)),
+            ("scaffold", shown(run.scaffold)),
+            (
+                "origin",
+                f"{run.origin.value}{f': {shown(run.source.title)} {shown(run.source.url)}' if run.source else ''}",
+            ),
+            ("solved", solved_words(run)),
+            ("samples", f"{run.samples} per problem"),
+            ("faults", str(run.faults)),
+            ("missing", str(run.missing)),
+            ("cost", "unknown" if run.cost is None else f"${run.cost:,.2f}"),
+            ("flags", ", ".join(map(shown, run.flags))),
+            ("finished", shown(run.finished)),
+            ("recorded", run.recorded),
+            ("supersedes", run.supersedes or ""),
+            ("files", ", ".join(map(shown, sorted(run.files)))),
+        ]
+        return [(name, value) for name, value in found if value]
+
+    def to_plain(self) -> dict[str, Any]:
+        """The object of ``bw results show --json``."""
+        plain = run_to_plain(self.run) | {"manifest": dict(self.run.manifest)}
+        return plain if self.recorded else {**plain, "entry": None}
+
+
+def show_result(name: str, workspace: Workspace, store: Path | None = None) -> Shown:
+    """One run, by its id, its model's name, or as a results folder; raises as `choose` does."""
+    with open_to_read(workspace, store) as opened:
+        (run,) = choose([name], workspace, opened)
+        return Shown(run=run, recorded=bool(run.recorded))
+
+
+def run_line(run: StoredRun) -> dict[str, Any]:
+    """What listings say of a run, as plain data: all but its files, facts and evaluation."""
+    plain = run_to_plain(run)
+    for name in ("files", "facts", "evaluation", "data_digest"):
+        plain.pop(name)
+    return {
+        **plain,
+        "entry": run.entry or None,
+        "source": run.source and run.source.title,
+        "reported": {one.metric: one.value for one in run.reported},
+    }
 
 
 @overload

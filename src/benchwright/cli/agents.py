@@ -13,6 +13,7 @@ from benchwright.cli.agent_options import AgentChoices
 from benchwright.cli.agent_progress import live_progress, money
 from benchwright.cli.main import EXIT_STOPPED, print_json
 from benchwright.cli.options import inspect_needed, key_values, workers_or_default
+from benchwright.cli.storing import finish
 from benchwright.core.agents import AgentLimits, NativeTools
 from benchwright.core.budget import Budget
 from benchwright.core.errors import StoppedError
@@ -44,6 +45,8 @@ class AgentRequest:
     preflight: bool
     out: Path | None
     dry_run: bool
+    store: Path | None
+    """Where a complete run is recorded; None records nothing."""
     as_json: bool
 
 
@@ -68,9 +71,9 @@ def run_agent(request: AgentRequest, choices: AgentChoices, workspace: "Workspac
             report = run_agents(plan, workspace, events)
     except StoppedError as stopped:
         if request.as_json:
-            print_json({"status": "stopped", "stopped": str(stopped), "folder": str(plan.folder)})
+            print_json({"status": "stopped", "stopped": str(stopped), "folder": str(plan.folder), "stored": None})
         raise
-    print_json(_plain(report)) if request.as_json else _show(report)
+    finish(plan.folder, request.store, lambda: _plain(report), lambda: _show(report), as_json=request.as_json)
     if report.stopped:
         sys.exit(EXIT_STOPPED)
 

@@ -32,6 +32,7 @@ from benchwright.cli.options import (
     workers_or_default,
 )
 from benchwright.cli.patches import SELECTING, selection_of
+from benchwright.cli.storing import finish, recording_options, store_to_record_in
 from benchwright.core.attempts import Ending
 from benchwright.core.budget import Budget
 from benchwright.core.errors import StoppedError, UsageError
@@ -121,6 +122,7 @@ _FUNCTIONS_ONLY = {
 @agent_options
 @workers_option
 @isolation_option
+@recording_options
 @json_option
 def command(
     benchmark: str,
@@ -153,6 +155,8 @@ def command(
     dry_run: bool,
     workers: int | None,
     isolation: str,
+    store: Path | None,
+    no_store: bool,
     as_json: bool,
     **for_agents: Any,
 ) -> None:
@@ -165,6 +169,8 @@ def command(
     with inspect_needed():
         from benchwright.app import run as runs
         from benchwright.app.runplan import CallSettings, ModelSettings, RunOptions, plan_run
+    workspace = Workspace.from_environment(os.environ)
+    root = None if dry_run else store_to_record_in(workspace, store, no_store=no_store)
     if temperature is not None and not math.isfinite(temperature):
         raise UsageError(f"A temperature is a number from 0 to 100, but {temperature} was given.")
     settings = ModelSettings(
@@ -194,9 +200,10 @@ def command(
             preflight=preflight,
             out=out,
             dry_run=dry_run,
+            store=root,
             as_json=as_json,
         )
-        run_agent(request, AgentChoices(**for_agents), Workspace.from_environment(os.environ))
+        run_agent(request, AgentChoices(**for_agents), workspace)
         return
     refuse_given(AGENTS_ONLY, benchmark)
     options = RunOptions(
@@ -224,7 +231,6 @@ def command(
         isolation=Isolation(isolation),
         out=out,
     )
-    workspace = Workspace.from_environment(os.environ)
     # Inspect and its providers print what they like; standard output is for the result.
     with contextlib.redirect_stdout(sys.stderr):
         plan = plan_run(options, workspace)
@@ -237,12 +243,9 @@ def command(
             report = runs.run(plan, workspace, _Events(update))
     except StoppedError as stopped:
         if as_json:
-            print_json({"status": "stopped", "stopped": str(stopped), "folder": str(plan.folder)})
+            print_json({"status": "stopped", "stopped": str(stopped), "folder": str(plan.folder), "stored": None})
         raise
-    if as_json:
-        print_json(_plain(report))
-    else:
-        _show(report)
+    finish(plan.folder, root, lambda: _plain(report), lambda: _show(report), as_json=as_json)
     if report.stopped:
         sys.exit(EXIT_STOPPED)
 
@@ -312,7 +315,7 @@ def _show_dry_run(planned: Mapping[str, Any]) -> None:
     click.echo(f"folder: {planned['folder']}")
 
 
-def _plain(report: "RunReport") -> dict[str, object]:
+def _plain(report: "RunReport") -> dict[str, Any]:
     return {
         **to_plain(report.grading),
         "asked": report.asked,

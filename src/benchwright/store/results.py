@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from benchwright.core.errors import MachineError, UnknownNameError, UsageError
 from benchwright.core.results import Origin, ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import ResultRow, Score
-from benchwright.store import finding
+from benchwright.store import finding, upkeep
 from benchwright.store.blobs import sound_blob, write_blob
 from benchwright.store.durable import Stage, flush, write_durably
 from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry, content_digest
@@ -215,6 +215,28 @@ class ResultStore:
         with translated("Making the index anew"), self.layout.locked():
             self._renew_index()
             self._catch_up_locked()
+
+    def verify(self) -> list[str]:
+        """Everything in the store that is not what it was when it was written, a sentence for each."""
+        with translated("Verifying the store"):
+            return list(upkeep.damage(self.layout)) if self.layout.exists() else []
+
+    def gc(self, *, superseded: bool = False, dry_run: bool = False) -> upkeep.Cleaning:
+        """Clear away what writers that are gone have left behind, and contents that no entry names.
+
+        Args:
+            superseded: Drop entries, too, that a newer one of the same run replaces.
+            dry_run: Only say what would go.
+        """
+        self._refuse_read_only()
+        with translated("Clearing the store"), self._held():
+            self._catch_up_locked()
+            every = self._with_index(lambda index: index.runs({}, superseded=True))
+            heads = {run.entry for run in self._with_index(lambda index: index.runs({}, superseded=False))}
+            dropped = {run.entry for run in every} - heads if superseded else set()
+            cleaning = upkeep.cleaned(self.layout, superseded=dropped, dry_run=dry_run)
+            self._catch_up_locked()
+            return cleaning
 
     def index_dump(self) -> list[tuple[object, ...]]:
         """Everything in the index, to compare."""

@@ -1,0 +1,128 @@
+"""``bw results``."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchwright.app.stored_results import Listing, list_results
+from benchwright.app.workspace import Workspace
+from benchwright.cli.main import print_json
+from benchwright.cli.options import json_option
+from benchwright.cli.storing import store_option
+
+if TYPE_CHECKING:
+    from benchwright.app.store_query import Answer
+
+_SHOWN_ROWS = 200
+"""Of a query; more are for a file."""
+_WIDTH = 160
+"""Columns where the output is no terminal."""
+
+
+@click.group("results")
+def command() -> None:
+    """List, show and query the runs in the store."""
+
+
+@command.command("list")
+@click.option("--benchmark", default=None, help="Only runs of this benchmark.")
+@click.option("--subset", default=None, help="Only of this subset.")
+@click.option("--variant", default=None, help="Only of this variant.")
+@click.option("--model", default=None, help="Only of this model.")
+@click.option("--superseded", is_flag=True, help="Also entries that a newer one of the same run replaces.")
+@store_option
+@json_option
+def list_(store: Path | None, as_json: bool, **wanted: Any) -> None:
+    """List the runs in the store, from its index."""
+    listing = list_results(_workspace(), store, **wanted)
+    if as_json:
+        print_json(listing.to_plain())
+    else:
+        _show_list(listing)
+
+
+def _show_list(listing: Listing) -> None:
+    for text in listing.damaged:
+        click.echo(f"bw: {text}", err=True)
+    if not listing.runs:
+        click.echo(
+            f"There are no such runs in {listing.place}; `bw grade`, `bw run` and `bw store import` record some."
+        )
+        return
+    columns = ("id", "benchmark", "model", "solved", "origin", "recorded", "flags")
+    _print_table(f"{len(listing.runs)} {'run' if len(listing.runs) == 1 else 'runs'}", columns, listing.table)
+
+
+@command.command("show")
+@click.argument("run")
+@store_option
+@json_option
+def show(run: str, store: Path | None, as_json: bool) -> None:
+    """Show one RUN: the beginning of its id, its model's name, or a results folder."""
+    from benchwright.app.stored_results import show_result
+
+    shown = show_result(run, _workspace(), store)
+    if as_json:
+        print_json(shown.to_plain())
+        return
+    for name, value in shown.lines:
+        click.echo(f"{name + ':':<14}{value}")
+
+
+@command.command("query")
+@click.argument("sql")
+@click.option("--superseded", is_flag=True, help="Also entries that a newer one of the same run replaces.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@click.option("--parquet", type=click.Path(path_type=Path), default=None, help="Write a Parquet file.")
+@store_option
+@json_option
+def query(sql: str, superseded: bool, as_csv: bool, parquet: Path | None, store: Path | None, as_json: bool) -> None:
+    """Answer one SELECT in DuckDB's SQL over the views runs, rows and problems.
+
+    runs has a line per run, rows one per problem, sample and score (with the entry of its run), problems one per
+    problem.  `bw results query "DESCRIBE rows"` says which columns there are.  Nothing else can be read or written.
+    """
+    from benchwright.app.store_query import answer
+
+    found = answer(sql, _workspace(), store, superseded=superseded)
+    if parquet is not None:
+        found.write_parquet(parquet)
+        if not as_json:
+            click.echo(f"{found.count} rows written to {parquet}")
+            return
+    if as_json:
+        print_json(found.to_plain() | ({} if parquet is None else {"parquet": str(parquet)}))
+    elif as_csv:
+        click.echo(found.to_csv(), nl=False)
+    else:
+        _show_answer(found)
+
+
+def _show_answer(found: "Answer") -> None:
+    rows = found.texts(_SHOWN_ROWS)
+    _print_table(f"{found.count} {'row' if found.count == 1 else 'rows'}", found.columns, rows)
+    if found.count > len(rows):
+        click.echo(f"… and {found.count - len(rows)} more rows; --csv prints and --parquet writes all of them.")
+
+
+def _print_table(title: str, columns: Iterable[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table of texts; `cli.tables` has one too, and loads everything that a grading needs."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console = console if console.is_terminal else Console(highlight=False, width=_WIDTH)
+    table = Table(title=title, title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(escape(column), overflow="fold", no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+
+
+def _workspace() -> Workspace:
+    return Workspace.from_environment(os.environ)

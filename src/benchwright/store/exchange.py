@@ -1,0 +1,242 @@
+"""Runs to and from another place: a folder, or whatever fsspec reaches by an address.
+
+The place has the layout of a store without an index.  ``entry.json`` is written last, so that half an upload shows
+nothing; what is there already is not written again.
+"""
+
+import hashlib
+import io
+import json
+import posixpath
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.core.errors import MachineError, UsageError
+from benchwright.core.results import StoredRun
+from benchwright.store.blobs import blob_name, is_digest, read_blob
+from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry
+from benchwright.store.finding import shown
+from benchwright.store.layout import STORE_FILE, Layout
+from benchwright.store.results import ResultStore
+from benchwright.store.upgrades import Kind, UnknownSchemaError, schema_of, upgraded
+
+INDEX_FILE = "index.sqlite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """What was written to a place, or taken from it."""
+
+    place: str
+    entries: tuple[str, ...]
+    """Those that were new."""
+    there_before: int
+    """Those that were not."""
+    problems: tuple[str, ...] = ()
+    """Why entries were left out, a sentence for each."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """The exchange as plain data."""
+        return {
+            "place": self.place,
+            "entries": list(self.entries),
+            "there_before": self.there_before,
+            "problems": list(self.problems),
+        }
+
+
+class Place:
+    """A folder somewhere, through fsspec."""
+
+    def __init__(self, address: str) -> None:
+        """Reach it.
+
+        Raises:
+            UsageError: Nothing is installed that reaches such addresses.
+            MachineError: It cannot be reached.
+        """
+        import fsspec  # takes time to load, and is needed here alone
+
+        self.address = address
+        try:
+            self._files, root = fsspec.url_to_fs(address)
+        except ImportError as error:
+            raise UsageError(f"{address} needs a package that is not installed: {error}.") from error
+        except ValueError as error:
+            raise UsageError(f"{address} is no place that can be reached ({error}).") from error
+        except Exception as error:  # drivers raise what they like when an address or its credentials are wrong
+            raise MachineError(f"{address} cannot be reached ({_said(error)}).") from error
+        self._root = str(root).rstrip("/") or "/"
+
+    @property
+    def local(self) -> Path | None:
+        """The folder, when it is one of this machine."""
+        return Path(self._root) if "file" in _protocols(self._files) else None
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a file."""
+        with self._reached("asking for", name):
+            return bool(self._files.exists(self._path(name)))
+
+    def read(self, name: str) -> bytes:
+        """A file's content; raises ``FileNotFoundError`` when it is not there."""
+        with self._reached("reading", name):
+            content = self._files.cat_file(self._path(name))
+            assert isinstance(content, bytes)
+            return content
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file all or nothing."""
+        path = self._path(name)
+        with self._reached("writing", name):
+            self._files.makedirs(posixpath.dirname(path), exist_ok=True)
+            if self.local is None:
+                self._files.pipe_file(path, content)  # stores of objects show an object when it is complete
+                return
+            half = f"{path}.part"
+            self._files.pipe_file(half, content)
+            Path(half).replace(path)
+
+    def entries(self) -> list[str]:
+        """Names of the entries there."""
+        with self._reached("listing", "runs"):
+            try:
+                found = self._files.ls(self._path("runs"), detail=False)
+            except FileNotFoundError:
+                return []
+        return sorted(name for name in (posixpath.basename(str(one).rstrip("/")) for one in found) if is_digest(name))
+
+    def _path(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"
+
+    @contextmanager
+    def _reached(self, doing: str, name: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except Exception as error:  # drivers raise what they like
+            raise MachineError(f"{doing.capitalize()} {name} at {self.address} failed ({_said(error)}).") from error
+
+
+def _protocols(files: Any) -> tuple[str, ...]:
+    protocol = files.protocol
+    return (protocol,) if isinstance(protocol, str) else tuple(protocol)
+
+
+def _said(error: Exception) -> str:
+    return shown(f"{type(error).__name__}: {error}", 200)
+
+
+def export_runs(store: ResultStore, runs: Iterable[StoredRun], address: str, report: Callable[[int], None]) -> Exchange:
+    """Copy runs to a place.
+
+    Args:
+        store: Where they are.
+        runs: They, as the store gives them.
+        address: Of the place: a folder, or an address that fsspec knows.
+        report: Told after every run how many are done.
+
+    Raises:
+        UsageError: The place cannot be reached, is a store in use, or a run is damaged.
+        MachineError: Writing failed; giving the same again goes on.
+    """
+    place = Place(address)
+    if place.local is not None and (place.local / INDEX_FILE).exists():
+        raise UsageError(
+            f"{address} is a store in use, into which nothing can be exported; there give: bw store import "
+            f"{store.layout.root} --store {address}"
+        )
+    if place.exists(STORE_FILE):
+        _check_schema(place)
+    else:
+        place.write(STORE_FILE, json.dumps({"schema": schema_of(Kind.STORE)}).encode() + b"\n")
+    written, before = [], 0
+    for number, run in enumerate(runs, 1):
+        if place.exists(f"runs/{run.entry}/{ENTRY_FILE}"):
+            before += 1
+        else:
+            _export(store, run, place)
+            written.append(run.entry)
+        report(number)
+    return Exchange(place=address, entries=tuple(written), there_before=before)
+
+
+def _export(store: ResultStore, run: StoredRun, place: Place) -> None:
+    for name, digest in run.files.items():
+        content = store.read_file(run.entry, name)  # checks the digest
+        if name == ROWS_FILE:
+            place.write(f"runs/{run.entry}/{ROWS_FILE}", content)
+        elif not place.exists(blob_name(digest)):
+            place.write(blob_name(digest), store.layout.blob(digest).read_bytes())
+    place.write(f"runs/{run.entry}/{ENTRY_FILE}", (store.layout.entry(run.entry) / ENTRY_FILE).read_bytes())
+
+
+def import_runs(store: ResultStore, address: str, report: Callable[[int, int], None]) -> Exchange:
+    """Take over every run of a place that the store does not have; digests of everything are checked.
+
+    What is not complete, damaged or of an unknown version is left out and named.  Raises `UsageError` when the place
+    holds no exported runs or cannot be reached, `MachineError` when the store cannot be written.
+    """
+    place = Place(address)
+    try:
+        _check_schema(place)
+    except FileNotFoundError:
+        raise UsageError(f"{address} holds no {STORE_FILE}; expected what `bw store export` writes.") from None
+    known, there = store.layout.names(), place.entries()
+    taken, before, problems = [], 0, []
+    for number, name in enumerate(there, 1):
+        if name in known:
+            before += 1
+        else:
+            try:
+                new = _import(store, place, name)
+            except (ValueError, UnknownSchemaError) as error:
+                problems.append(f"Run {name[:12]} is left out: {str(error).rstrip('.')}.")
+            except FileNotFoundError:
+                pass  # without entry.json it is an upload that has not ended
+            else:
+                taken += [name] if new else []
+                before += not new
+        report(number, len(there))
+    return Exchange(place=address, entries=tuple(taken), there_before=before, problems=tuple(problems))
+
+
+def _check_schema(place: Place) -> None:
+    try:
+        document = json.loads(place.read(STORE_FILE))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{STORE_FILE} at {place.address} is no JSON ({error}); export the runs again.") from error
+    upgraded(Kind.STORE, document, f"{STORE_FILE} at {place.address}")
+
+
+def _import(store: ResultStore, place: Place, name: str) -> bool:
+    entry = Entry.from_bytes(place.read(f"runs/{name}/{ENTRY_FILE}"), name)
+    rows, contents = None, {}
+    for file, digest in entry.run.files.items():
+        if not is_digest(digest):
+            raise ValueError(f"its file {shown(file)} has no digest")
+        try:
+            if file == ROWS_FILE:
+                rows = place.read(f"runs/{name}/{ROWS_FILE}")
+            elif digest not in contents:
+                contents[digest] = _content(store.layout, place, digest)
+        except FileNotFoundError:
+            raise ValueError(f"its file {shown(file)} is missing") from None
+        except OSError as error:
+            raise ValueError(f"its file {shown(file)} is damaged ({shown(str(error))})") from error
+    return store.take(entry, rows, contents.values())
+
+
+def _content(layout: Layout, place: Place, digest: str) -> bytes:
+    """A content, from the store when it has it already."""
+    try:
+        content = read_blob(layout.blob(digest))
+    except OSError:
+        content = b""
+    if hashlib.sha256(content).hexdigest() == digest:
+        return content
+    return read_blob(io.BytesIO(place.read(blob_name(digest))))
