@@ -33,7 +33,8 @@ def test_every_option_arrives(tmp_path: Path) -> None:
     data = tmp_path / "ids.json"
     data.write_text('["o__r-1"]', encoding="utf-8")
     words = "--as swebench-resolved --benchmark swebench-lite --subset s --variant v --data-version 1 --model m"
-    words += " --scaffold a --score patch --scorer x --source-title T --source-url https://u --attempted overlap --ignore-unknown"
+    words += " --scaffold a --score patch --scorer x --source-title T --source-url https://u --attempted overlap"
+    words += " --ignore-unknown"
     done = called(path, *words.split(), "--dry-run", "--dataset", data, "--samples", data)
     assert done.exit_code == 0
     foreign = SEEN.pop()
