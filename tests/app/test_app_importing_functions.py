@@ -30,7 +30,7 @@ def test_a_leaderboard_makes_one_run_for_each_score(tmp_path: Path) -> None:
     assert run.source is not None
     assert (run.source.kind, run.source.title) == ("bigcodebench-leaderboard", "BigCodeBench leaderboard (full)")
     assert run.source.files == ((path.name, digest_of_bytes(path.read_bytes())),)
-    assert report.left_out == ("1 scores of leaderboard-full.json are null and make no run (b (instruct)).",)
+    assert report.left_out == ("Scores of leaderboard-full.json that are null and make no run: 1 (b (instruct)).",)
     assert report.to_plain()["runs"][0]["reported"] == {"pass@1": 0.611}
 
 
@@ -64,7 +64,7 @@ def test_official_verdicts_become_rows(tmp_path: Path) -> None:
     assert found[hard[2]] == (Outcome.OVER_LIMIT, Reason.WALL_TIME, "timeout")
     assert found[hard[3]][:2] == (Outcome.NO_ANSWER, Reason.MISSING)
     assert {(row.verdict.judge_version, row.verdict.record_digest) for row in rows} == {(0, None)}
-    assert "no verdict on 145 tasks; they count as not solved" in report.left_out[0]
+    assert "counted as not solved: 145" in report.left_out[0]
 
 
 def test_the_score_must_be_known(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_tasks_that_the_benchmark_lacks_are_refused_or_ignored(tmp_path: Path) -
         imported(path)
     report, _ = imported(path, ignore_unknown=True)
     assert report.runs[0].problems == 148
-    assert "2 tasks of" in report.left_out[0]
+    assert "Unknown tasks of" in report.left_out[0]
     with pytest.raises(UsageError, match="1 problems that are not among"):
         imported(write(tmp_path / f"{NAME}.json", verdicts("x")), ignore_unknown=True)
 

@@ -49,7 +49,7 @@ def test_a_run_report_becomes_rows(tmp_path: Path) -> None:
         "o__r-6": ("no_answer", "missing"),
     }
     assert all(row.verdict.scored for row in rows)
-    assert "1 instances are errors in the source" in report.notes[0]
+    assert "Instances that are errors in the source: 1" in report.notes[0]
     assert files[path.name] == path
     facts = facts_from_lines(bytes(files["problems.jsonl"]))  # type: ignore[arg-type]
     assert (list(facts), {one.repository for one in facts.values()}) == (list(IDS), {"o/r"})
@@ -64,7 +64,7 @@ def test_a_report_may_not_name_instances_that_the_benchmark_lacks(tmp_path: Path
         imported(path, **options)
     report, _ = imported(path, ignore_unknown=True, **options)
     assert (report.runs[0].problems, report.runs[0].solved, report.runs[0].missing) == (2, 1, 1)
-    assert "3 unknown instances were left out" in report.left_out[0]
+    assert "Unknown instances of agent: 3" in report.left_out[0]
 
 
 def test_reports_on_instances_say_which_tests_failed(tmp_path: Path, ids: Path) -> None:
@@ -162,7 +162,7 @@ def test_an_inspect_log_of_functions(tmp_path: Path) -> None:
     }
     assert (run.model, run.scaffold, files) == ("provider/m", "", {})
     assert run.manifest["inspect"]["task"] == "a_task"
-    assert any("1 samples have no score and are not counted" in note for note in report.notes)
+    assert any("Samples without a score, not counted, as in the source: 1" in note for note in report.notes)
 
 
 def test_an_inspect_log_of_patches(tmp_path: Path, ids: Path) -> None:

@@ -106,12 +106,12 @@ def _stated(model: ListedModel, variant: str, subset: str, source: Source, optio
 def _not_on_it(leaderboard: PublicLeaderboard, path: Path) -> Iterator[str]:
     if leaderboard.without_score:
         yield (
-            f"{len(leaderboard.without_score)} scores of {path.name} are null and make no run "
+            f"Scores of {path.name} that are null and make no run: {len(leaderboard.without_score)} "
             f"({named_few(leaderboard.without_score)})."
         )
     if leaderboard.odd_links:
         named = named_few(leaderboard.odd_links)
-        yield f"{len(leaderboard.odd_links)} links of {path.name} are no web addresses and are left out ({named})."
+        yield f"Links of {path.name} that are no web addresses: {len(leaderboard.odd_links)} ({named})."
 
 
 def import_verdicts(path: Path, options: ImportOptions) -> Imported:
@@ -187,10 +187,10 @@ def _lacking(path: Path, found: Iterable[str], known: Iterable[str], rows: Itera
     there = {row.problem_id for row in rows if row.verdict.outcome is not Outcome.NO_ANSWER}
     absent = [problem_id for problem_id in known if problem_id not in there]
     if absent:
-        yield f"{path.name} has no verdict on {len(absent)} tasks; they count as not solved ({named_few(absent)})."
+        yield f"Tasks without a verdict in {path.name}, counted as not solved: {len(absent)} ({named_few(absent)})."
     unknown = sorted(set(found) - set(known))
     if unknown:
-        yield f"{len(unknown)} tasks of {path.name} are unknown and were left out ({named_few(unknown)})."
+        yield f"Unknown tasks of {path.name}: {len(unknown)} ({named_few(unknown)})."
 
 
 def _score(path: Path, naming: Naming, options: ImportOptions) -> Score:

@@ -123,7 +123,7 @@ def _imported(
     )
     files = facts_file(known[one] for one in asked if one in kept)
     unknown = sorted(asked.keys() - kept)
-    left_out = [f"{len(unknown)} unknown problems of {path.name} were left out ({named_few(unknown)})."] * bool(unknown)
+    left_out = [f"Unknown problems of {path.name}: {len(unknown)} ({named_few(unknown)})."] * bool(unknown)
     return Imported(runs=(ImportedRun(run=run, rows=tuple(rows), files=files),), notes=notes, left_out=tuple(left_out))
 
 
@@ -133,10 +133,10 @@ def _notes(log: "ForeignLog", rows: list[ResultRow]) -> Iterator[str]:
         yield f"The log says that its run did not end well ({log.status})."
     faults = [row.problem_id for row in rows if row.verdict.outcome is Outcome.FAULT]
     if faults:
-        yield f"{len(faults)} samples have no score and are not counted, as in the source ({named_few(faults)})."
+        yield f"Samples without a score, not counted, as in the source: {len(faults)} ({named_few(faults)})."
     missing = [row.problem_id for row in rows if row.verdict.reason is Reason.MISSING]
     if missing:
-        yield f"{len(missing)} problems have no sample; they count as not solved ({named_few(missing)})."
+        yield f"Problems without a sample, counted as not solved: {len(missing)} ({named_few(missing)})."
 
 
 def _id(sample_id: str, score: Score) -> str:

@@ -42,8 +42,8 @@ ERRORS = "source_errors"
 """Flag of a run of which the source's harness made no report on some instances; they count as not resolved."""
 
 _ERROR_NOTE = (
-    "instances are errors in the source: its harness made no report on them, because a patch did not apply, tests took "
-    "too long or the harness itself failed; as there, they count as not resolved."
+    "their harness made no report, because a patch did not apply, tests took too long or the harness itself failed; as "
+    "in the source they count as not resolved."
 )
 
 
@@ -134,13 +134,13 @@ def _run(
         flags=(ERRORS,) if errors else (),
         finished=day_in_name(model),
     )
-    files: dict[str, Path | bytes] = {file.name: file for file in report.kept} | facts_file(instances)
+    files = {**{file.name: file for file in report.kept}, **facts_file(instances)}
     return ImportedRun(run=run, rows=tuple(rows), files=files)
 
 
 def _notes(report: RunReport, given: bool, errors: int) -> Iterator[str]:
     if errors:
-        yield f"{errors} {_ERROR_NOTE}"
+        yield f"Instances that are errors in the source: {errors}; {_ERROR_NOTE}"
     if not report.names_all:
         yield "An instance that the source does not name counts as not resolved."
     elif not given:
@@ -150,7 +150,7 @@ def _notes(report: RunReport, given: bool, errors: int) -> Iterator[str]:
 def _left_out(report: RunReport, given: Sequence[ProblemFacts] | None) -> Iterator[str]:
     unknown = [] if given is None else sorted(report.statuses.keys() - {one.id for one in given})
     if unknown:
-        yield f"{report.model}: {len(unknown)} unknown instances were left out ({named_few(unknown)})."
+        yield f"Unknown instances of {report.model}: {len(unknown)} ({named_few(unknown)})."
 
 
 def _row(problem_id: str, report: RunReport, *, known: bool) -> ResultRow:

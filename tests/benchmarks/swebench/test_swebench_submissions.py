@@ -42,7 +42,7 @@ def test_a_repeated_listing_counts_once(write: Write) -> None:
     found = read_resolved(write("r.json", {"inst-1": ["x", "x", "y", "x"], "inst-2": []}))
     assert found.solved == {"x": {"inst-1"}, "y": {"inst-1"}}
     assert found.repeated == 2
-    assert "2 listings repeat" in " ".join(found.notes())
+    assert "counted once: 2." in " ".join(found.notes())
 
 
 def test_without_ids_the_file_s_own_are_taken_and_that_is_said(write: Write) -> None:
@@ -57,8 +57,8 @@ def test_instances_that_the_file_lacks_count_as_resolved_by_nobody(write: Write)
     found = read_resolved(write("r.json", {"inst-1": ["x"], "other-1": ["x"]}), ["inst-1", "inst-2"])
     assert found.problem_ids == found.played("x", Attempted.ALL) == ("inst-1", "inst-2")
     assert found.unnamed == ("inst-2",)
-    assert any("1 of 2 instances are not in r.json" in note for note in found.notes())
-    assert any("1 instances of r.json are not the benchmark's" in note for note in found.notes())
+    assert any("resolved by nobody: 1 of 2" in note for note in found.notes())
+    assert any("not the benchmark's and are left out: 1." in note for note in found.notes())
 
 
 def test_a_submission_for_another_split_alone_looks_partial(write: Write) -> None:
@@ -66,7 +66,7 @@ def test_a_submission_for_another_split_alone_looks_partial(write: Write) -> Non
     found = read_resolved(write("r.json", TWO_SPLITS), A)
     assert found.overlap == {"inst-9", "inst-10"}
     assert found.partial == {"only B"}
-    assert any("1 of 3 submissions" in note and "not resolved" in note for note in found.notes())
+    assert any("1 of 3;" in note and "not resolved" in note for note in found.notes())
 
 
 def test_a_submission_for_both_splits_is_not_partial_although_it_defines_the_overlap(write: Write) -> None:

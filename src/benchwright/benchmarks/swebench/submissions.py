@@ -89,14 +89,14 @@ class Resolved:
                 "names are taken."
             )
         if self.repeated:
-            yield f"{self.repeated:,} listings repeat a submission for the same instance; each is counted once."
+            yield f"Listings that repeat a submission for the same instance, counted once: {self.repeated:,}."
         if self.unnamed:
             yield (
-                f"{len(self.unnamed)} of {len(self.problem_ids)} instances are not in {self.path.name} and count as "
-                f"resolved by nobody ({named_few(self.unnamed)})."
+                f"Instances that are not in {self.path.name} and count as resolved by nobody: {len(self.unnamed)} of "
+                f"{len(self.problem_ids)} ({named_few(self.unnamed)})."
             )
         if self.elsewhere:
-            yield f"{self.elsewhere} instances of {self.path.name} are not the benchmark's and are left out."
+            yield f"Instances of {self.path.name} that are not the benchmark's and are left out: {self.elsewhere}."
         if self.partial:
             treated = (
                 "unlisted instances count as not resolved"
@@ -104,8 +104,8 @@ class Resolved:
                 else f"they are judged on the {len(self.overlap)} instances of that overlap that can be made out"
             )
             yield (
-                f"{len(self.partial)} of {len(self.solved)} submissions were apparently made for another split, for "
-                f"nearly all they resolved here lies where the splits overlap (flag partial?); {treated}."
+                f"Submissions apparently made for another split, for nearly all they resolved here lies where the "
+                f"splits overlap (flag partial?): {len(self.partial)} of {len(self.solved)}; {treated}."
             )
 
 
