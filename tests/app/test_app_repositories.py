@@ -382,7 +382,7 @@ def record(**changes: Any) -> RepositoryRecord:
 
 def explained(a: ResultRow, b: ResultRow, records: Mapping[str, RepositoryRecord], *settings: str) -> str:
     """The explanation of two rows whose gradings differ in these settings."""
-    return explain_patches(a, b, records.get, [(name, "x", "y") for name in settings])
+    return explain_patches(a, b, records.get, records.get, [(name, "x", "y") for name in settings])
 
 
 def test_the_same_evidence() -> None:

@@ -9,6 +9,7 @@ from benchwright.app.results import RegradeReport, regrade
 from benchwright.app.workspace import Workspace
 from benchwright.cli.options import json_option
 from benchwright.cli.storing import finish, recording_options, store_to_record_in
+from benchwright.core.errors import UsageError
 
 
 @click.command("regrade")
@@ -20,10 +21,13 @@ def command(results: Path, out: Path | None, store: Path | None, no_store: bool,
     """Judge the stored records of a grading again.  RESULTS is the folder that `bw grade` wrote.
 
     Nothing is executed.  Rows that change are written anew, the earlier ones kept beside them.  RESULTS may be a
-    result bundle (.bw.zip), which is judged by the records it brings, into the folder given with --out.
+    result bundle (.bw.zip), which is judged by the records it brings, into the folder given with --out; that is not
+    recorded, for what others executed comes into the store with `bw store import`.
     """
     workspace = Workspace.from_environment(os.environ)
-    root = store_to_record_in(workspace, store, no_store=no_store)
+    if out is not None and store is not None:
+        raise UsageError("What comes out of a bundle is not recorded; leave --store out.")
+    root = store_to_record_in(workspace, store, no_store=no_store or out is not None)
     report = regrade(results, workspace, out=out)
     finish(report.folder, root, report.to_plain, lambda: _show(report), as_json=as_json)
 
