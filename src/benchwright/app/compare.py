@@ -1,29 +1,38 @@
-"""Is A better than B?  Two gradings of the same problems, compared problem by problem: behind ``bw compare``."""
+"""Is A better than B?  Graded runs of the same problems, compared problem by problem: behind ``bw compare``."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from benchwright.app.graded import Graded, GradedRows, repositories_of
 from benchwright.app.results import differing_settings
 from benchwright.core.errors import UsageError
-from benchwright.core.evaluation import Evaluation, incomparable
-from benchwright.core.runs import ResultRow, Score
-from benchwright.core.verdicts import Outcome, Reason
-from benchwright.stats.paired import PairedDifference, paired_difference
-from benchwright.store.folder import ResultsFolder
+from benchwright.core.evaluation import incomparable
+from benchwright.core.runs import Score
+from benchwright.stats.paired import PairedDifference, paired_difference, permutation_p_value
+from benchwright.stats.power import smallest_difference
 
 _SEED = 20240622  # any fixed number: the same rows must give the same interval
 _SURE = 0.05
+
+
+class Cluster(enum.StrEnum):
+    """What makes problems resemble each other, so that they are resampled together."""
+
+    REPOSITORY = "repository"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """What one of the two gradings brings."""
 
-    folder: Path
+    where: str
+    """What was given, as messages call it."""
     model: str
     variant: str
     mean: float
@@ -42,6 +51,10 @@ class Side:
     """Compared problems without a sample, counted as not solved."""
     flags: tuple[str, ...] = ()
     """What sets this side's score apart, such as ``base_model_on_instruct``."""
+    entry: str = ""
+    """Its name in the store; empty for a folder."""
+    source: str = ""
+    """Where it was imported from; empty for own results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +72,13 @@ class Comparison:
     """Name, value in A, value in B of every setting that differs."""
     incomparable: tuple[str, ...] = ()
     """Why the two evaluations may not be ranked together, one clause each; only a forced comparison has any."""
+    permutation_p: float
+    """Chance of a difference this large if it were open which result is whose, by problem or by cluster."""
+    detectable: float | None
+    """The smallest true difference that so many problems show in four of five cases, the two disagreeing as much as
+    here; None when they show none, or never disagree."""
+    adjusted_p: float | None = None
+    """Holm's p-value among several comparisons; None for a single one."""
 
     @property
     def forced(self) -> bool:
@@ -72,14 +92,21 @@ class Comparison:
 
     @property
     def shown(self) -> bool:
-        """Whether the interval leaves out 0."""
-        return not self.paired.low <= 0 <= self.paired.high
+        """Whether the interval leaves out 0; a single problem shows nothing, whatever its interval."""
+        return self.paired.n > 1 and self.paired.shown
+
+    @property
+    def p_value(self) -> float:
+        """The p-value that the sentence has: McNemar's, with clusters that of their permutation."""
+        return self.paired.p_value if self.paired.clusters is None else self.permutation_p
 
     @property
     def sentence(self) -> str:
         """The result in one plain sentence."""
         found = self.paired
-        numbers = f"p = {_p_value(found.p_value)}"
+        numbers = f"p = {_p_value(self.p_value)}"
+        if found.n == 1:
+            return "No difference shown at n = 1: a single problem shows nothing."
         if found.only_a == found.only_b == 0:  # resampling nothing but zeros would claim an interval of no width
             return f"No difference shown at n = {found.n} (no problem came out differently)."
         if not self.shown:
@@ -88,7 +115,8 @@ class Comparison:
                 f"[{_points(found.low, sign=True)}, {_points(found.high, sign=True)}], {numbers})."
             )
         better, low, high = ("A", found.low, found.high) if found.difference > 0 else ("B", -found.high, -found.low)
-        doubt = "; the exact test alone would not show it" if found.p_value >= _SURE else ""
+        test = "exact" if found.clusters is None else "permutation"
+        doubt = f"; the {test} test alone would not show it" if self.p_value >= _SURE else ""
         return (
             f"{better} solves {_points(abs(found.difference))} points more [{_points(low)}, {_points(high)}], "
             f"{numbers}, n = {found.n}{doubt}."
@@ -111,10 +139,20 @@ class Comparison:
             "only_a": found.only_a,
             "only_b": found.only_b,
             "n": found.n,
+            "interval": found.method,
+            "clusters": found.clusters,
+            "permutation_p": self.permutation_p,
+            "adjusted_p": self.adjusted_p,
+            "shown": self.shown,
+            "detectable": self.detectable,
             "sentence": self.sentence,
             "mean_a": self.a.mean,
             "mean_b": self.b.mean,
             "k": 1,
+            "entry_a": self.a.entry or None,
+            "entry_b": self.b.entry or None,
+            "source_a": self.a.source or None,
+            "source_b": self.b.source or None,
             "samples_a": self.a.samples,
             "samples_b": self.b.samples,
             "tasks_only_a": list(self.a.tasks_ahead),
@@ -137,88 +175,75 @@ class Comparison:
         }
 
 
-def compare(path_a: Path, path_b: Path, score: Score | None = None, *, force: bool = False) -> Comparison:
-    """Compare two finished gradings of the same problems; nothing is executed.
+def compare(
+    path_a: Path, path_b: Path, score: Score | None = None, *, force: bool = False, cluster: Cluster | None = None
+) -> Comparison:
+    """Compare two finished gradings in folders; see :func:`compare_graded`."""
+    return compare_graded(Graded.of_folder(path_a), Graded.of_folder(path_b), score, force=force, cluster=cluster)
+
+
+def compare_graded(
+    a: Graded, b: Graded, score: Score | None = None, *, force: bool = False, cluster: Cluster | None = None
+) -> Comparison:
+    """Compare two graded runs of the same problems; nothing is executed.
 
     Args:
-        path_a: Folder that ``bw grade`` or ``bw run`` wrote.
-        path_b: The other one.
+        a: One of them.
+        b: The other one.
         score: Which score; without it the calibrated one if both have it, otherwise the last that both have.
         force: Compare results of agents whose evaluations are not comparable all the same.
+        cluster: What problems are resampled together by; None takes each problem as independent.
 
     Raises:
         UsageError: They are not of the same problems, have no score in common, or their evaluations may not be ranked
             together.
     """
-    folder_a, folder_b = ResultsFolder(path_a), ResultsFolder(path_b)
-    manifest_a, manifest_b = folder_a.finished_manifest(), folder_b.finished_manifest()
-    _refuse_other_benchmark(manifest_a, manifest_b)
-    score = _common_score(manifest_a, manifest_b, score)
-    a, b = _Rows.read(folder_a, score), _Rows.read(folder_b, score)
-    common = [problem for problem in a.shares if problem in b.shares]
-    both = [problem for problem in a.problems if problem in b.problems]
-    _refuse_other_data(manifest_a, manifest_b, both)
-    reasons = _incomparable(path_a, manifest_a, path_b, manifest_b)
+    _refuse_other_benchmark(a.manifest, b.manifest)
+    score = _common_score(a.scores, b.scores, score)
+    rows_a, rows_b = a.under(score), b.under(score)
+    common = [problem for problem in rows_a.shares if problem in rows_b.shares]
+    both = [problem for problem in rows_a.problems if problem in rows_b.problems]
+    _refuse_other_data(a.manifest, b.manifest, both)
+    one, other = a.evaluation, b.evaluation
+    reasons = () if one is None or other is None else incomparable(one, other)
     if reasons and not force:
         raise UsageError(f"A and B are not comparable: {'; '.join(reasons)}; give --force to compare them even so.")
     if not common:
         reason = "every problem that both have is a fault on one side" if both else "they have no problem in common"
-        raise UsageError(f"{path_a} and {path_b} cannot be compared: {reason}; grade both on the same problems.")
-    paired = paired_difference(
-        [a.shares[problem] for problem in common],
-        [b.shares[problem] for problem in common],
-        rng=np.random.default_rng(_SEED),
-    )
+        raise UsageError(f"{a.where} and {b.where} cannot be compared: {reason}; grade both on the same problems.")
+    shares_a, shares_b = ([rows.shares[problem] for problem in common] for rows in (rows_a, rows_b))
+    clusters = None if cluster is None else repositories_of(common, (a, b))
+    paired = paired_difference(shares_a, shares_b, rng=np.random.default_rng(_SEED), clusters=clusters)
     return Comparison(
-        benchmark=manifest_a["benchmark"],
-        version=manifest_a["version"],
+        benchmark=a.manifest["benchmark"],
+        version=a.manifest["version"],
         score=score,
-        a=_side(path_a, manifest_a, a, b, common),
-        b=_side(path_b, manifest_b, b, a, common),
-        paired=paired,
-        settings=differing_settings(manifest_a, manifest_b),
+        a=_side(a, rows_a, rows_b, common),
+        b=_side(b, rows_b, rows_a, common),
+        paired=_honest(paired),
+        settings=differing_settings(a.manifest, b.manifest),
         incomparable=reasons,
+        permutation_p=permutation_p_value(shares_a, shares_b, rng=np.random.default_rng(_SEED), clusters=clusters),
+        detectable=_detectable(np.subtract(shares_a, shares_b)),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rows:
-    """The rows of one side under the score compared."""
-
-    problems: Mapping[str, None]
-    """All of them, in file order."""
-    shares: Mapping[str, float]
-    """Share of passing samples among the scored ones, by problem; problems with faults only are not in it."""
-    samples: Mapping[str, int]
-    """Scored samples by problem."""
-    faults: tuple[str, ...]
-    missing: tuple[str, ...]
-
-    @classmethod
-    def read(cls, folder: ResultsFolder, score: Score) -> "_Rows":
-        rows = [row for row in folder.rows() if row.score is score]
-        scored: dict[str, list[bool]] = {}
-        for row in rows:
-            if row.verdict.scored:
-                scored.setdefault(row.problem_id, []).append(row.verdict.outcome is Outcome.PASSED)
-        return cls(
-            problems=dict.fromkeys(row.problem_id for row in rows),
-            shares={problem: sum(passes) / len(passes) for problem, passes in scored.items()},
-            samples={problem: len(passes) for problem, passes in scored.items()},
-            faults=tuple(_named(rows)),
-            missing=tuple(row.problem_id for row in rows if row.verdict.reason is Reason.MISSING),
-        )
+def _honest(paired: PairedDifference) -> PairedDifference:
+    """A single problem resampled gives an interval of no width; nothing is known of others, so it is the widest."""
+    return paired if paired.n > 1 else replace(paired, low=-1.0, high=1.0)
 
 
-def _named(rows: Iterable[ResultRow]) -> Iterable[str]:
-    return (f"{row.problem_id}#{row.sample}: {row.verdict.detail}" for row in rows if not row.verdict.scored)
+def _detectable(gains: npt.NDArray[np.float64]) -> float | None:
+    # With several samples a problem's difference is a fraction; its square takes the place of disagreeing or not.
+    disagreement = float((gains**2).mean())
+    return smallest_difference(gains.size, disagreement) if disagreement else None
 
 
-def _side(path: Path, manifest: Mapping[str, Any], own: _Rows, other: _Rows, common: list[str]) -> Side:
+def _side(side: Graded, own: GradedRows, other: GradedRows, common: list[str]) -> Side:
     return Side(
-        folder=path,
-        model=str(manifest.get("model") or "unnamed"),
-        variant=str(manifest.get("variant")),
+        where=side.where,
+        model=side.model,
+        variant=str(side.manifest.get("variant")),
         mean=float(np.mean([own.shares[problem] for problem in common])),
         samples=max(own.samples[problem] for problem in common),
         tasks_ahead=tuple(problem for problem in common if own.shares[problem] > other.shares[problem]),
@@ -226,7 +251,9 @@ def _side(path: Path, manifest: Mapping[str, Any], own: _Rows, other: _Rows, com
         unscored=tuple(problem for problem in own.problems if problem in other.problems and problem not in own.shares),
         faults=own.faults,
         missing=tuple(problem for problem in own.missing if problem in other.shares),
-        flags=tuple(manifest.get("flags", ())),
+        flags=tuple(side.manifest.get("flags", ())),
+        entry=side.entry,
+        source=side.source,
     )
 
 
@@ -237,8 +264,13 @@ def _refuse_other_benchmark(manifest_a: Mapping[str, Any], manifest_b: Mapping[s
 
 
 def _refuse_other_data(manifest_a: Mapping[str, Any], manifest_b: Mapping[str, Any], both: list[str]) -> None:
-    """Refuse different data.  A subset has another digest than the whole, but its problems have the same ones."""
-    if manifest_a["data_digest"] == manifest_b["data_digest"]:
+    """Refuse different data.  A subset has another digest than the whole, but its problems have the same ones.
+
+    An import may not state which data it is on; that is told with the settings, and nothing is refused for it.
+    """
+    if manifest_a["data_digest"] == manifest_b["data_digest"] or not manifest_a["data_digest"]:
+        return
+    if not manifest_b["data_digest"]:
         return
     digests_a, digests_b = (manifest.get("problem_digests") or {} for manifest in (manifest_a, manifest_b))
     changed = [problem for problem in both if problem not in digests_a or digests_a[problem] != digests_b.get(problem)]
@@ -253,27 +285,7 @@ def _refuse_other_data(manifest_a: Mapping[str, Any], manifest_b: Mapping[str, A
     )
 
 
-def _incomparable(
-    path_a: Path, manifest_a: Mapping[str, Any], path_b: Path, manifest_b: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """Why the evaluations of two results may not be ranked together; nothing unless both have one."""
-    a, b = _evaluation(path_a, manifest_a), _evaluation(path_b, manifest_b)
-    return () if a is None or b is None else incomparable(a, b)
-
-
-def _evaluation(path: Path, manifest: Mapping[str, Any]) -> Evaluation | None:
-    data = manifest.get("evaluation")
-    try:
-        return None if data is None else Evaluation.from_plain(data)
-    except (TypeError, ValueError) as error:
-        raise UsageError(
-            f"What {path} says of its evaluation cannot be read ({error}); compare it with the version of benchwright "
-            f"that made it."
-        ) from error
-
-
-def _common_score(manifest_a: Mapping[str, Any], manifest_b: Mapping[str, Any], wanted: Score | None) -> Score:
-    scores_a, scores_b = ([Score(name) for name in manifest["scores"]] for manifest in (manifest_a, manifest_b))
+def _common_score(scores_a: Sequence[Score], scores_b: Sequence[Score], wanted: Score | None) -> Score:
     common = [score for score in scores_a if score in scores_b]
     if wanted is None:
         if not common:

@@ -1,20 +1,26 @@
 """``bw compare``."""
 
+import os
 from pathlib import Path
 
 import click
+from rich.markup import escape
+from rich.table import Table
 
-from benchwright.app.compare import Comparison, Side, compare
+from benchwright.app.compare import Comparison, Side
+from benchwright.app.compare_many import Against, Cluster, Comparisons, compare_runs
+from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
+from benchwright.cli.ranking_tables import short
+from benchwright.cli.tables import console, points
 from benchwright.core.runs import Score
 
 _LISTED = 8
 
 
 @click.command("compare")
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, metavar="A B [C…]")
 @click.option(
     "--score",
     type=click.Choice([score.value for score in Score]),
@@ -22,20 +28,113 @@ _LISTED = 8
     help="Score to compare; default: calibrated if both have it, otherwise the last that both have.",
 )
 @click.option(
+    "--against",
+    type=click.Choice([one.value for one in Against]),
+    default=Against.ALL.value,
+    show_default=True,
+    help="Of more than two runs: compare every pair, or the first one with each of the others.",
+)
+@click.option(
+    "--cluster",
+    type=click.Choice([one.value for one in Cluster]),
+    default=None,
+    help="Resample the problems of a repository together, for they may resemble each other.",
+)
+@click.option(
     "--force", is_flag=True, help="Compare results of agents even if their evaluations are not comparable, and say so."
 )
+@click.option(
+    "--store", type=click.Path(path_type=Path), default=None, help="Store of results; default: that in the home folder."
+)
 @json_option
-def command(a: Path, b: Path, score: str | None, force: bool, as_json: bool) -> None:
-    """Say whether the model graded in folder A is better than that in folder B, problem by problem.
+def command(
+    runs: tuple[str, ...],
+    score: str | None,
+    against: str,
+    cluster: str | None,
+    force: bool,
+    store: Path | None,
+    as_json: bool,
+) -> None:
+    """Say whether the model graded in A is better than that in B, problem by problem.
 
-    A and B are folders that `bw grade` or `bw run` wrote, of the same problems.  Nothing is executed.
+    A and B are folders that `bw grade` or `bw run` wrote, entries of the store, or models, of the same problems.
+    Nothing is executed.  Of more than two, pairs are compared and their p-values adjusted for their number (Holm).
     """
-    report = compare(a, b, None if score is None else Score(score), force=force)
+    report = compare_runs(
+        runs,
+        Workspace.from_environment(os.environ),
+        score=None if score is None else Score(score),
+        force=force,
+        cluster=None if cluster is None else Cluster(cluster),
+        against=Against(against),
+        store=store,
+    )
     if as_json:
         print_json(report.to_plain())
         return
-    for line in lines(report):
+    if len(report.comparisons) > 1:
+        show_many(report)
+        return
+    for line in lines(report.comparisons[0]):
         click.echo(line)
+
+
+def show_many(report: Comparisons) -> None:
+    """Several comparisons for people: a table, and what it shows."""
+    out = console()
+    table = Table(title=f"{report.comparisons[0].benchmark}, score {report.comparisons[0].score.value}")
+    for name in ("A", "B"):
+        table.add_column(name, overflow="fold")
+    for name in ("A minus B, points", "p", "Holm's p", "n", "shown"):
+        table.add_column(name, justify="right")
+    for number, (pair, one) in enumerate(zip(report.pairs, report.comparisons, strict=True)):
+        found = one.paired
+        table.add_row(
+            *(escape(short(report.names[place])) for place in pair),
+            f"{points(found.difference)} \\[{points(found.low)}, {points(found.high)}]",
+            f"{one.p_value:.2g}",
+            f"{one.adjusted_p:.2g}",
+            str(found.n),
+            "yes" if number in report.shown else "no",
+        )
+    out.print(table)
+    for line in _summary(report):
+        out.print(escape(line), soft_wrap=True)
+
+
+def _summary(report: Comparisons) -> list[str]:
+    count = len(report.comparisons)
+    said = [
+        f"{len(report.shown)} of {count} comparisons show a difference, with p-values adjusted for {count} (Holm).",
+        f"p: {_test(report.comparisons[0])}; interval: {_interval(report.comparisons[0])}.",
+    ]
+    uneven = len({one.paired.n for one in report.comparisons}) > 1
+    left_out = sum(len(one.a.not_in_other) + len(one.b.not_in_other) for one in report.comparisons)
+    if uneven or left_out:
+        said.append("The task sets differ: every pair is compared on the tasks that both have (column n).")
+    said += [
+        f"Not comparable, forced: {report.names[a]} and {report.names[b]}: {reason}"
+        for (a, b), one in zip(report.pairs, report.comparisons, strict=True)
+        for reason in one.incomparable
+    ]
+    return said
+
+
+def _test(report: Comparison) -> str:
+    if report.paired.clusters is not None:
+        return f"permutation of {report.paired.clusters} repositories"
+    if report.greedy:
+        return "exact McNemar test over the problems that one alone solves"
+    return "sign test over the problems on which one is ahead"
+
+
+def _interval(report: Comparison) -> str:
+    if report.paired.clusters is not None:
+        return "bootstrap over repositories"
+    return (
+        "Bonett and Price's for paired shares" if report.paired.method == "bonett-price" else "bootstrap over problems"
+    )
 
 
 def lines(report: Comparison) -> list[str]:
@@ -45,12 +144,13 @@ def lines(report: Comparison) -> list[str]:
     for name, side in (("A", report.a), ("B", report.b)):
         samples = "one sample each" if side.samples == 1 else f"up to {side.samples} samples each"
         flags = f"; flagged {', '.join(side.flags)}, never ranked" if side.flags else ""
-        said.append(f"{name}: {side.model} ({side.variant}), {100 * side.mean:.1f} %, {samples}{flags}")
+        source = f"; imported from {side.source}" if side.source else ""
+        said.append(
+            f"{name}: {short(side.model, 80)} ({side.variant}), {100 * side.mean:.1f} %, {samples}{flags}{source}"
+        )
     said.append(report.sentence)
-    if report.greedy:
-        said.append("p: exact McNemar test over the problems that one alone solves; interval: bootstrap over problems.")
-    else:
-        said.append("p: sign test over the problems on which one is ahead; interval: bootstrap over problems.")
+    said.append(f"p: {_test(report)}; interval: {_interval(report)}.")
+    said += _power(report)
     said += [f"Not comparable, forced: {reason}" for reason in report.incomparable]
     what = "Solved by" if report.greedy else "Ahead:"
     for name, side in (("A", report.a), ("B", report.b)):
@@ -66,6 +166,16 @@ def lines(report: Comparison) -> list[str]:
     for name, side, other in (("A", report.a, "B"), ("B", report.b, "A")):
         said += _left_out(name, side, other)
     return said
+
+
+def _power(report: Comparison) -> list[str]:
+    """What so many problems could have shown; nothing to say where a difference was shown."""
+    if report.shown or report.paired.n == 1:
+        return []
+    if report.detectable is None:
+        return ["On so few problems the two disagree that no difference of any size would show reliably."]
+    size = f"{100 * report.detectable:.1f} points"
+    return [f"Disagreeing as here, a true difference of {size} would show in four of five cases."]
 
 
 def _left_out(name: str, side: Side, other: str) -> list[str]:
