@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from benchwright.stats.bradley_terry import held_by_prior, meeting_groups, strengths
+from benchwright.stats.bradley_terry import Nearby, held_by_prior, meeting_groups, strengths
 
 Matrix = npt.NDArray[np.float64]
 
@@ -86,6 +86,20 @@ def test_two_sets_of_models_that_hardly_met_are_still_at_the_maximum(link: int) 
     chances = 1 / (1 + np.exp(logs[None, :] - logs[:, None]))
     assert counts[:10].sum() == pytest.approx(((counts + counts.T) * chances)[:10].sum(), abs=1e-4)
     assert logs[:10].min() > logs[10:].max()
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([0.0, 0.3, 1.0]))
+def test_from_nearby_results_the_same_strengths_are_found(seed: int, models: int, met: float) -> None:
+    """However much the results of a round differ from all, and whether or not its models met."""
+    rng = np.random.default_rng(seed)
+    first, second = (rng.integers(0, 300, (models, models)) * (rng.random((models, models)) < met) for _ in range(2))
+    np.fill_diagonal(first, 0)
+    np.fill_diagonal(second, 0)
+    near = Nearby(first.astype(np.float64))
+    assert near.logs == pytest.approx(strengths(first.astype(np.float64)), abs=1e-9)
+    found = near.strengths(second.sum(axis=1).astype(np.float64), (second + second.T).astype(np.float64))
+    assert found - found.mean() == pytest.approx(strengths(second.astype(np.float64)), abs=1e-4)
 
 
 def test_one_model_and_models_without_a_match_are_average() -> None:

@@ -186,6 +186,21 @@ def test_problems_that_were_not_given_are_no_losses() -> None:
     assert half["m4"].rank == 1
 
 
+@pytest.mark.parametrize("ties", list(Ties))
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("samples", [1, 4])
+def test_a_round_is_a_rating_of_the_problems_drawn(ties: Ties, missing: float, samples: int) -> None:
+    """Made in another way, it is what rating a benchmark gives that has each problem as often as it was drawn."""
+    rng = np.random.default_rng(7)
+    shares = rng.integers(0, samples + 1, (6, 80)) / samples
+    shares[rng.random(shares.shape) < missing] = np.nan
+    drawn = np.repeat(shares, np.random.default_rng(0).multinomial(80, np.full(80, 1 / 80), size=1)[0], axis=1)
+    round_by_round, at_once = by_model(rated(shares, rounds=1, ties=ties)), by_model(rated(drawn, rounds=1, ties=ties))
+    assert [round_by_round[f"m{index}"].median for index in range(6)] == pytest.approx(
+        [at_once[f"m{index}"].rating for index in range(6)], abs=1e-3
+    )
+
+
 def test_resampling_repositories_is_wider_than_resampling_problems() -> None:
     """When problems of a repository are alike, drawing them together says how much less they tell."""
     rng = np.random.default_rng(2)

@@ -3,6 +3,10 @@
 evalica stops when its steps become small, which is not the same as being at the maximum: when one set of models
 hardly ever loses to another, its steps become small long before.  So the slope of the likelihood is looked at, and
 where it is not flat Newton's method goes on from there.  On ordinary results that is never needed.
+
+The rounds of a bootstrap start from those strengths and go to their own maximum by Newton's method alone, the
+curvature taken from the start.  That needs no list of matches: 200 models take a tenth of the time the library does.
+Tests hold both to be the same.
 """
 
 import numpy as np
@@ -15,6 +19,12 @@ _ITERATIONS = 200
 #: Wins by which a model may differ from what its strength predicts, per match.
 _FLAT = 1e-9
 _NEWTON_STEPS = 100
+#: The same for a round of a bootstrap, where it is a hundred-thousandth of a point.
+_FLAT_ROUND = 1e-8
+#: Steps with the curvature of the start before a new one is worth its price; ordinary rounds take five to eight.
+_FIXED_STEPS = 30
+#: Beyond, the exponential of a strength has no place in a float.
+_LARGEST_LOG = 300.0
 #: A drawn match of each model, shared evenly among the others.
 _PRIOR = 1.0
 
@@ -27,12 +37,42 @@ def strengths(wins: Matrix) -> Matrix:
     Every model is given one drawn match more, shared evenly among all others, which keeps the answer finite and
     unique.  It is the same for all models, so it moves nobody past another who has played the same matches.
     """
-    models = len(wins)
-    if models == 1:
+    if len(wins) == 1:
         return np.zeros(1)
-    counts = wins + _PRIOR / (2 * (models - 1))
+    counts = wins + _PRIOR / (2 * (len(wins) - 1))
     np.fill_diagonal(counts, 0.0)
-    return _polished(_by_evalica(counts), counts)
+    return _maximum(_by_evalica(counts), counts.sum(axis=1), counts + counts.T, _FLAT)
+
+
+class Nearby:
+    """Strengths of results that resemble others: of the rounds of a bootstrap, given all results."""
+
+    def __init__(self, wins: Matrix) -> None:
+        """Start from how often each row won against each column in all results."""
+        self._models = len(wins)
+        self._prior = _PRIOR / max(1, self._models - 1)
+        self.logs = strengths(wins)
+        """Strengths of all results."""
+        curvature = _curvature(self.logs, self._with_prior(wins + wins.T))
+        self._inverse: Matrix = np.linalg.inv(curvature).astype(np.float64)
+
+    def strengths(self, wins: Matrix, matches: Matrix) -> Matrix:
+        """As :func:`strengths`, given how often each model won at all, and how often each two met."""
+        if self._models == 1:
+            return np.zeros(1)
+        wins, matches, logs = wins + _PRIOR / 2, self._with_prior(matches), self.logs
+        flat = _FLAT_ROUND * matches.sum(axis=1).max()
+        for _ in range(_FIXED_STEPS):
+            slope = wins - _expected(logs, matches)
+            if np.abs(slope).max() <= flat:
+                return logs
+            logs = logs + _bounded(np.asarray(self._inverse @ slope, dtype=np.float64))
+        return _maximum(logs, wins, matches, _FLAT_ROUND)
+
+    def _with_prior(self, matches: Matrix) -> Matrix:
+        added = matches + self._prior
+        np.fill_diagonal(added, 0.0)
+        return added
 
 
 def _by_evalica(counts: Matrix) -> Matrix:
@@ -52,23 +92,48 @@ def _by_evalica(counts: Matrix) -> Matrix:
     return np.asarray(logs - logs.mean(), dtype=np.float64)
 
 
-def _polished(logs: Matrix, counts: Matrix) -> Matrix:
+def _maximum(logs: Matrix, wins: Matrix, matches: Matrix, flat: float) -> Matrix:
     """The maximum itself, by Newton's method from a point near it; returns at once when it is there."""
     if not np.all(np.isfinite(logs)):
-        logs = np.zeros(len(counts))
-    matches = counts + counts.T
+        logs = np.zeros(len(wins))
     for _ in range(_NEWTON_STEPS):
-        expected = 1.0 / (1.0 + np.exp(logs[None, :] - logs[:, None]))
-        slope = counts.sum(axis=1) - (matches * expected).sum(axis=1)
-        if np.abs(slope).max() <= _FLAT * matches.sum(axis=1).max():
+        slope = wins - _expected(logs, matches)
+        if np.abs(slope).max() <= flat * matches.sum(axis=1).max():
             return logs
-        curvature = matches * expected * expected.T
-        hessian = np.diag(curvature.sum(axis=1)) - curvature
-        # Adding the same to all strengths changes nothing; this fixes their sum, so that the matrix has an inverse.
-        step = np.linalg.solve(hessian + hessian.trace() / len(logs) ** 2, slope)
-        logs = logs + step * min(1.0, 1.0 / np.abs(step).max())  # never more than a factor e at once
+        step: Matrix = np.linalg.solve(_curvature(logs, matches), slope).astype(np.float64)
+        logs = logs + _bounded(step)
         logs -= logs.mean()
     raise ArithmeticError(f"the ratings of {len(logs)} models were not found in {_NEWTON_STEPS} steps")
+
+
+def _expected(logs: Matrix, matches: Matrix) -> Matrix:
+    """How often each model should have won by these strengths."""
+    return np.asarray((matches * _chances(logs)).sum(axis=1), dtype=np.float64)
+
+
+def _chances(logs: Matrix) -> Matrix:
+    """The chance of each row to win against each column."""
+    if np.abs(logs).max() > _LARGEST_LOG:
+        with np.errstate(over="ignore"):
+            return np.asarray(1.0 / (1.0 + np.exp(logs[None, :] - logs[:, None])), dtype=np.float64)
+    power = np.exp(logs)  # as many exponentials as models instead of pairs
+    return np.asarray(power[:, None] / (power[:, None] + power[None, :]), dtype=np.float64)
+
+
+def _curvature(logs: Matrix, matches: Matrix) -> Matrix:
+    """The likelihood's negative second derivative, made to have an inverse.
+
+    Adding the same to all strengths changes no chance; the constant added here fixes their sum.
+    """
+    chances = _chances(logs)
+    between = matches * chances * chances.T
+    curvature = np.diag(between.sum(axis=1)) - between
+    return np.asarray(curvature + max(curvature.trace(), 1.0) / len(logs) ** 2, dtype=np.float64)
+
+
+def _bounded(step: Matrix) -> Matrix:
+    """Never more than a factor e at once."""
+    return np.asarray(step * min(1.0, 1.0 / np.abs(step).max()), dtype=np.float64)
 
 
 def meeting_groups(played: npt.NDArray[np.bool_]) -> list[list[int]]:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from benchwright.stats.bradley_terry import held_by_prior, meeting_groups, strengths
+from benchwright.stats.bradley_terry import Nearby, held_by_prior, meeting_groups
 from benchwright.stats.intervals import effective_units, expanded_tail, membership
 
 #: Rounds of the bootstrap, as many as BigCodeBench's script makes.
@@ -183,14 +183,15 @@ def _rate_group(
     names: Sequence[str], table: Matrix, ties: Ties, anchor: Anchor, drawn: Matrix, level: "_Level", number: int
 ) -> list[Rating]:
     played = ~np.isnan(table)
-    wins = _Wins(table, ties)
-    once = np.ones(table.shape[1])
-    ratings = _anchored(strengths(wins(once)), names, anchor)
-    resampled = np.array([_anchored(strengths(wins(weights)), names, anchor) for weights in drawn])
+    outcomes = _Outcomes(table, ties)
+    start = Nearby(outcomes.against_each)
+    ratings = _anchored(start.logs, names, anchor)
+    rounds = (start.strengths(outcomes.wins(weights), outcomes.matches(weights)) for weights in drawn)
+    resampled = np.array([_anchored(logs, names, anchor) for logs in rounds])
     lows, medians, highs = np.quantile(resampled, [level.tail, 0.5, 1 - level.tail], axis=0)
     ahead = np.array([(resampled[:, [one]] > resampled + _EQUAL).mean(axis=0) for one in range(len(names))])
     surely = ahead >= 0.5 + level.confidence / 2
-    held = held_by_prior(wins(once))
+    held = held_by_prior(outcomes.against_each)
     rows = []
     for one, name in enumerate(names):
         rank = 1 + int((ratings > ratings[one] + _EQUAL).sum())
@@ -212,21 +213,45 @@ def _rate_group(
     return rows
 
 
-class _Wins:
-    """How often each model (row) won against each other one (column), by weights of the problems."""
+class _Outcomes:
+    """What the models' matches came to, each problem counted as often as it was drawn."""
 
     def __init__(self, table: Matrix, ties: Ties) -> None:
-        self._right = np.nan_to_num(table)
-        self._wrong = np.nan_to_num(1.0 - table)
+        self._right, self._wrong = np.nan_to_num(table), np.nan_to_num(1.0 - table)
+        self._played = (~np.isnan(table)).astype(np.float64)
         self._ties = ties
+        self._solved, self._missed = self._right.astype(np.float32), self._wrong.T.astype(np.float32)
+        self._everybody = bool(self._played.all())
+        # Wins of a model on a problem against all others.  They add up over problems, however often each is drawn.
+        right, wrong = self._right.sum(axis=0), self._wrong.sum(axis=0)
+        self._by_problem = self._right * (wrong - self._wrong)
+        if ties is Ties.HALF:
+            alike = self._right * (right - self._right) + self._wrong * (wrong - self._wrong)
+            self._by_problem += alike / 2
 
-    def __call__(self, weights: Matrix) -> Matrix:
-        right, wrong = self._right * weights, self._wrong * weights
-        won: Matrix = right @ self._wrong.T
+    @property
+    def against_each(self) -> Matrix:
+        """How often each model (row) won against each other one (column), every problem counted once."""
+        won: Matrix = self._right @ self._wrong.T
         if self._ties is Ties.HALF:
-            won += (right @ self._right.T + wrong @ self._wrong.T) / 2
+            won += (self._right @ self._right.T + self._wrong @ self._wrong.T) / 2
         np.fill_diagonal(won, 0.0)
         return won
+
+    def wins(self, weights: Matrix) -> Matrix:
+        """How often each model won at all."""
+        return np.asarray(self._by_problem @ weights, dtype=np.float64)
+
+    def matches(self, weights: Matrix) -> Matrix:
+        """How often each two models met, or met without a tie."""
+        models = len(self._played)
+        if self._ties is Ties.DROP:
+            # In half the precision it takes half the time; with one sample for each problem it is exact even so.
+            won = (self._solved * weights.astype(np.float32)) @ self._missed
+            return (won + won.T).astype(np.float64)
+        if self._everybody:
+            return np.full((models, models), weights.sum())
+        return np.asarray((self._played * weights) @ self._played.T, dtype=np.float64)
 
 
 def _anchored(logs: Matrix, names: Sequence[str], anchor: Anchor) -> Matrix:
