@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stored_pieces import add_run
 
 from benchwright.app.model_facts import StatedFacts, read_model_facts
+from benchwright.app.ranking import RankRequest, rank
+from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ModelFacts, Origin, StoredRun
 
@@ -117,6 +120,18 @@ def test_other_content_is_refused_in_one_sentence(tmp_path: Path, text: str, mes
         read(tmp_path, text)
     assert message in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+def test_a_ranking_shows_what_the_user_states(tmp_path: Path) -> None:
+    """Facts of the file stand in the rows, of imports and of own results; names that nobody has are told."""
+    path = tmp_path / "models.toml"
+    path.write_text(TOML.replace("GPT-4o <x>", "high"), encoding="utf-8")
+    add_run(tmp_path / "results", "high", "PP")
+    add_run(tmp_path / "results", "low", "PF")
+    request = RankRequest(benchmark="starter", store=tmp_path / "results", rounds=5, model_facts=path)
+    found = rank(request, Workspace(home=tmp_path))
+    assert [row.facts.cutoff for row in found.main.rows] == ["2024-02-29", ""]
+    assert "models.toml states facts of models that have no result here: other." in found.notes
 
 
 @given(year=st.integers(1970, 2100), month=st.integers(1, 12))

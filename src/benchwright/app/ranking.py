@@ -64,6 +64,8 @@ class RankRequest:
     """Official verdict files, or folders with them."""
     dataset: Path | None = None
     """File with the benchmark's rows, which says what its problems are."""
+    model_facts: Path | None = None
+    """File of what the user knows of models, laid over what sources say."""
     store: Path | None = None
     imports: Imports = Imports.WITHOUT
     common: bool | None = None

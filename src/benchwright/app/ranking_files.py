@@ -1,7 +1,7 @@
 """Results of others out of files that were named, to be ranked without a store."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchwright.app.importing_base import Imported, ImportOptions
@@ -12,7 +12,7 @@ from benchwright.benchmarks.bigcodebench.loading import BENCHMARK_NAME
 from benchwright.benchmarks.bigcodebench.official_verdicts import read_naming
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.core.errors import UsageError
-from benchwright.core.results import ScoredRun
+from benchwright.core.results import ProblemFacts, ScoredRun
 
 _PATTERNS = ("*eval_results.json", "*eval_results.json.gz", "*verdicts.json", "*verdicts.json.gz")
 """Names of verdict files that are looked for in folders."""
@@ -27,6 +27,8 @@ class FromFiles:
     notes: tuple[str, ...]
     problem_ids: tuple[str, ...] = ()
     """The benchmark's problems, where the files or the data say so."""
+    facts: Mapping[str, ProblemFacts] = field(default_factory=dict)
+    """What is known of them, by id."""
 
 
 def from_resolved(path: Path, benchmark: str, options: ImportOptions) -> FromFiles:
@@ -43,7 +45,13 @@ def from_resolved(path: Path, benchmark: str, options: ImportOptions) -> FromFil
         dataset=options.dataset,
         attempted=options.attempted,
     )
-    return FromFiles(where=path.name, runs=found.runs, notes=found.notes, problem_ids=found.resolved.problem_ids)
+    return FromFiles(
+        where=path.name,
+        runs=found.runs,
+        notes=found.notes,
+        problem_ids=found.resolved.problem_ids,
+        facts=found.facts,
+    )
 
 
 def from_verdicts(paths: Sequence[Path], benchmark: str, options: ImportOptions) -> FromFiles:

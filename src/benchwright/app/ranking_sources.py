@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Protocol
 
 from benchwright.app.importing_base import ImportOptions
+from benchwright.app.model_facts import StatedFacts, read_model_facts
 from benchwright.app.named_runs import every_run, with_manifest
 from benchwright.app.ranking_files import FromFiles, from_resolved, from_verdicts
 from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.repositories import named_few
 from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
@@ -56,6 +58,10 @@ class Wanted(Protocol):
     @property
     def dataset(self) -> Path | None:
         """The benchmark's rows."""
+
+    @property
+    def model_facts(self) -> Path | None:
+        """A file of what the user knows of models."""
 
     @property
     def named(self) -> bool:
@@ -138,7 +144,19 @@ def gather(wanted: Wanted, workspace: Workspace, store: ResultStore) -> Sources:
     together = found[0]
     for other in found[1:]:
         together = together.with_(other)
-    return together
+    return together if wanted.model_facts is None else _with_stated(together, read_model_facts(wanted.model_facts))
+
+
+def _with_stated(found: Sources, stated: StatedFacts) -> Sources:
+    """The same runs with what the user states of their models; names that no run has are told."""
+    unused = stated.unused(run.model for run in found.runs)
+    note = (f"{stated.path.name} states facts of models that have no result here: {named_few(unused)}.",)
+    return replace(
+        found,
+        scored=tuple(replace(one, run=stated.laid_over(one.run)) for one in found.scored),
+        reported=tuple(stated.laid_over(run) for run in found.reported),
+        notes=(*found.notes, *(note if unused else ())),
+    )
 
 
 def _whole_store(wanted: Wanted, store: ResultStore) -> Sources:
@@ -187,4 +205,10 @@ def _has(run: StoredRun) -> str:
 
 
 def _of_files(found: FromFiles) -> Sources:
-    return Sources(where=found.where, scored=found.runs, notes=found.notes, problem_ids=found.problem_ids)
+    return Sources(
+        where=found.where,
+        scored=found.runs,
+        notes=found.notes,
+        problem_ids=found.problem_ids,
+        facts=lambda run: found.facts,
+    )

@@ -57,6 +57,12 @@ from benchwright.core.runs import Score
     help="File with the benchmark's rows, which says what its problems are.",
 )
 @click.option(
+    "--model-facts",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="File of what you know of models: dates, sizes, openness (TOML or JSON).",
+)
+@click.option(
     "--ties",
     type=click.Choice([one.value for one in Ties]),
     default=Ties.HALF.value,
@@ -101,6 +107,7 @@ def command(
     variant: str | None,
     score: str | None,
     dataset: Path | None,
+    model_facts: Path | None,
     ties: str,
     rounds: int,
     anchor: str | None,
@@ -127,6 +134,7 @@ def command(
         attempted=Attempted(attempted),
         verdicts=verdicts,
         dataset=dataset,
+        model_facts=model_facts,
         store=store,
         imports=Imports(imports),
         common=None if tasks is None else tasks == "common",
