@@ -144,11 +144,11 @@ def _possible_jobs(given: Unpacked, attempt: Attempt, facts: TestFacts) -> set[s
 
 
 def _without_job(given: Unpacked, row: ResultRow, attempt: Attempt | None, facts: TestFacts) -> Finding | None:
+    if row.verdict.outcome is Outcome.FAULT:
+        given.tally.unproven += 1
+        return None
     expected = _verdict_without_job(given, attempt, facts)
     if expected is None:
-        if row.verdict.reason in (Reason.ENVIRONMENT_UNAVAILABLE, Reason.PROVIDER_ERROR, Reason.SANDBOX_LOST):
-            given.tally.unproven += 1
-            return None
         return Finding(check=Check.ANSWERS, text=f"{named(row)} has a patch that can be run, and no record.")
     given.tally.judged += 1
     return next(compared(row, dataclasses.replace(row, verdict=expected)), None)

@@ -1,0 +1,427 @@
+"""What checking a bundle finds: everything a forger can change is changed here, with digests that are right."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_pieces import BAD, GOOD, IDS, setup_of, write_rows
+from app_pieces import PROBLEMS, WRONG, ScriptedFactory, first_ids, references, run_grading, write_samples
+from bundle_forging import Lines, files_of, forged, packed
+
+from benchwright.app.bundles import write_bundle
+from benchwright.app.repositories import grading
+from benchwright.app.repositories.grading import ControlMode, PatchGradeOptions, grade_patches
+from benchwright.app.repositories.selection import Selection
+from benchwright.app.repositories.setups import Selected
+from benchwright.app.results import regrade
+from benchwright.app.verification import Check
+from benchwright.app.verifying import VerifyReport, verify
+from benchwright.app.workspace import Workspace
+from benchwright.core.errors import UsageError
+from benchwright.core.execution import ExitCause, TestOutcome
+from benchwright.core.repositories import (
+    TESTS_STEP,
+    RepositoryJob,
+    RepositoryRecord,
+    SessionReport,
+    Step,
+    TestReport,
+)
+from benchwright.grading.repositories import RepositoryPipeline
+from benchwright.testing import finished_record, lost_record
+
+
+@pytest.fixture
+def bundle(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> Path:
+    """Two right answers, a wrong one, an empty one, and a problem without any."""
+
+    def script(job: Any) -> Any:
+        return finished_record(job, {job.plan.tests[0].id: TestOutcome.FAILED} if WRONG in job.submission.code else {})
+
+    scripted.script = script
+    answers = [*references(2), (PROBLEMS[2].id, WRONG), (PROBLEMS[3].id, "")]
+    samples = write_samples(tmp_path / "samples.jsonl", answers, model="m")
+    report = run_grading(home, samples, tmp_path / "a", ids=first_ids(5))
+    return write_bundle(report.folder, tmp_path / "a.bw.zip", Workspace(home=home)).path
+
+
+def found(report: VerifyReport) -> set[str]:
+    """Which checks found something."""
+    return {finding.check.value for finding in report.findings}
+
+
+def test_an_honest_bundle_is_sound(bundle: Path) -> None:
+    """Every row is judged again, every record traced to its answer, and nothing is wrong."""
+    report = verify(bundle)
+    assert report.findings == ()
+    assert (report.sound, report.signed, report.run["model"]) == (True, "not signed", "m")
+    tally = report.tally
+    assert (tally.rows, tally.judged, tally.jobs, tally.traced, tally.faults) == (10, 10, 6, 6, 0)
+    assert tally.notes == ["5 chosen problems were graded, not the whole of the data."]
+    plain = report.to_plain()
+    assert json.loads(json.dumps(plain)) == plain
+
+
+def test_all_of_the_data_is_known_by_its_digest(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> None:
+    """A problem that is left out everywhere is missed all the same."""
+    scripted.script = finished_record
+    report = run_grading(home, write_samples(tmp_path / "s.jsonl", references(3)), tmp_path / "a")
+    bundle = write_bundle(report.folder, tmp_path / "a.bw.zip", Workspace(home=home)).path
+    assert verify(bundle).findings == ()
+    files, gone = files_of(bundle), PROBLEMS[-1].id
+    for name in ("rows.jsonl", "jobs.jsonl", "problems.jsonl"):
+        files[name] = b"".join(
+            line for line in files[name].splitlines(keepends=True) if f'"{gone}"'.encode() not in line
+        )
+    for name, key in (("plans.json", None), ("manifest.json", "problem_digests")):
+        document = json.loads(files[name])
+        del (document[key] if key else document)[gone]
+        files[name] = json.dumps(document).encode()
+    texts = [finding.text for finding in verify(packed(tmp_path / "b.bw.zip", files, bundle)).findings]
+    assert "The 31 problems are not those that the data's digest is over." in texts
+
+
+def passed(rows: Lines) -> None:
+    """Every failure becomes a pass."""
+    for row in rows:
+        if row["outcome"] == "failed":
+            row.update(
+                outcome="passed", reason="all_tests_passed", tests={**row["tests"], "passed": row["tests"]["planned"]}
+            )
+
+
+def invented(rows: Lines) -> None:
+    """An answer that was never run passes."""
+    row = next(row for row in rows if row["outcome"] == "no_answer")
+    row.update(outcome="passed", reason="all_tests_passed")
+
+
+def faster(rows: Lines) -> None:
+    """An answer took less time."""
+    rows[0]["wall_seconds"] = 0.001
+
+
+def exchanged(rows: Lines) -> None:
+    """The wrong answer gets the record of a right one."""
+    good = {row["score"]: row for row in rows if row["problem_id"] == PROBLEMS[0].id}
+    for row in rows:
+        if row["outcome"] == "failed":
+            row.update(job=good[row["score"]]["job"], record=good[row["score"]]["record"], outcome="passed")
+
+
+def left_out(rows: Lines) -> Lines:
+    """The rows of the wrong answer are dropped."""
+    return [row for row in rows if row["outcome"] != "failed"]
+
+
+def twice(rows: Lines) -> Lines:
+    """A good row counts twice."""
+    return [rows[0], *rows]
+
+
+def one_score(rows: Lines) -> Lines:
+    """A row under one score is dropped."""
+    return rows[1:]
+
+
+def excused(rows: Lines) -> None:
+    """The wrong answer becomes our side's fault, without a record."""
+    for row in rows:
+        if row["outcome"] == "failed":
+            row.update(outcome="fault", reason="sandbox_lost")
+
+
+def mended(records: Lines) -> None:
+    """Failing tests pass in the record."""
+    for record in records:
+        for test in record["tests"]:
+            test.update(outcome="passed", exception="", message="")
+
+
+def renamed(records: Lines) -> None:
+    """A record says that it is of another job."""
+    records[0]["job_digest"] = "f" * 64
+
+
+def added(records: Lines) -> Lines:
+    """There is a record nobody asked for."""
+    return [*records, {**records[0], "job_digest": "f" * 64}]
+
+
+def doubled(records: Lines) -> Lines:
+    """There are two records of a job."""
+    return [records[0], *records]
+
+
+def improved(samples: Lines) -> None:
+    """The wrong answer is exchanged for a better one after the fact."""
+    for sample in samples:
+        if sample["task_id"] == PROBLEMS[2].id:
+            sample["solution"] = PROBLEMS[2].reference
+
+
+def forgotten(samples: Lines) -> Lines:
+    """An answer is not there any more."""
+    return samples[1:]
+
+
+def easier(jobs: Lines) -> None:
+    """The limits were others."""
+    for job in jobs:
+        job["limits"]["wall_seconds"] = 9.0
+
+
+def better(manifest: dict[str, Any]) -> None:
+    """The estimate is raised."""
+    manifest["estimates"]["pass@1"]["value"] = 1.0
+
+
+def another(manifest: dict[str, Any]) -> None:
+    """The model is another one's."""
+    manifest["model"] = "famous"
+
+
+def fewer(plans: dict[str, Any]) -> None:
+    """A problem has one test less to pass."""
+    plans[PROBLEMS[2].id]["tests"] = plans[PROBLEMS[2].id]["tests"][1:]
+
+
+FORGERIES: tuple[tuple[str, Callable[[Any], Any], str, str], ...] = (
+    ("rows.jsonl", passed, "verdicts", "the verdict does not follow from its evidence; it says passed"),
+    ("rows.jsonl", invented, "verdicts", "is passed although nothing was run"),
+    ("rows.jsonl", faster, "verdicts", "wall_seconds is not what the evidence says"),
+    ("rows.jsonl", exchanged, "answers", "its record is not that of the answer in the bundle"),
+    ("rows.jsonl", left_out, "answers", f"The answer {PROBLEMS[2].id}#0 has no row"),
+    ("rows.jsonl", left_out, "problems", "The rows are of 4 problems, the manifest names 5"),
+    ("rows.jsonl", twice, "problems", "Two rows are of the same problem, sample and score"),
+    ("rows.jsonl", one_score, "problems", "Some samples lack a row under one of the scores"),
+    ("rows.jsonl", excused, "verdicts", "it says fault"),
+    ("rows.jsonl", lambda rows: [{}], "content", "line 1 is not a result row"),
+    ("records.jsonl", mended, "verdicts", "the verdict does not follow"),
+    ("records.jsonl", renamed, "records", "has no record; nothing shows that it is so"),
+    ("records.jsonl", added, "records", "The record of job ffffffffffff belongs to no row"),
+    ("records.jsonl", doubled, "records", "There are two records of job"),
+    ("records.jsonl", lambda records: [{}], "content", "cannot be read (KeyError"),
+    ("records.jsonl", lambda records: [[1]], "content", "cannot be read"),
+    ("samples.jsonl", improved, "answers", "its record is not that of the answer in the bundle"),
+    ("samples.jsonl", forgotten, "answers", "has a record, and its answer nothing to run"),
+    ("jobs.jsonl", easier, "answers", "its record is not that of the answer in the bundle"),
+    ("manifest.json", better, "summary", "The manifest says estimates"),
+    ("manifest.json", another, "content", "The list says that model is m, the manifest famous"),
+    ("manifest.json", lambda manifest: {"schema": 2, "status": "complete"}, "content", "not of the form"),
+    ("manifest.json", lambda manifest: {**manifest, "scores": ["luck"]}, "content", "not of the form"),
+    ("plans.json", fewer, "verdicts", "the verdict does not follow"),
+)
+
+
+@pytest.mark.parametrize(("name", "change", "check", "message"), FORGERIES)
+def test_a_forgery_is_found(bundle: Path, name: str, change: Callable[[Any], Any], check: str, message: str) -> None:
+    """Digests do not save what does not fit together."""
+    report = verify(forged(bundle, name, change))
+    assert any(finding.check is Check(check) and message in finding.text for finding in report.findings), (
+        report.findings
+    )
+    assert not any("/tmp" in finding.text for finding in report.findings)
+
+
+def test_faults_without_a_record_are_counted(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> None:
+    """A fault leaves the score and has nothing to show for it: it is sound, and it is said."""
+    scripted.script = lost_record
+    report = run_grading(home, write_samples(tmp_path / "s.jsonl", references(1)), tmp_path / "a", ids=first_ids(1))
+    checked = verify(write_bundle(report.folder, tmp_path / "a.bw.zip", Workspace(home=home)).path)
+    assert checked.sound
+    assert (checked.tally.faults, checked.tally.unproven) == (2, 2)
+    assert checked.tally.notes[-1] == (
+        "2 of 2 rows are faults, which are left out of the score; for 2 of them nothing in the bundle shows that."
+    )
+
+
+def test_results_of_another_version_are_not_accused(bundle: Path) -> None:
+    """Where another version read the answers, records that cannot be traced are a note."""
+    other = forged(bundle, "manifest.json", lambda manifest: {**manifest, "benchwright_version": "0.0.1"})
+    report = verify(forged(other, "samples.jsonl", improved))
+    assert report.sound
+    assert "2 rows could not be traced to their answers: benchwright 0.0.1 graded them" in report.tally.notes[-1]
+
+
+@pytest.mark.parametrize("name", ["jobs.jsonl", "samples.jsonl"])
+def test_what_cannot_be_traced_is_said(bundle: Path, name: str) -> None:
+    """Results folders of earlier versions hold less; what follows from that is no secret."""
+    files = files_of(bundle)
+    del files[name]
+    report = verify(packed(bundle.with_name("b.bw.zip"), files, bundle))
+    assert report.sound
+    assert f"There is no {name} in the bundle" in report.tally.notes[-1]
+
+
+def test_a_changed_file_ends_the_check(bundle: Path) -> None:
+    """Content that is not what is listed is not looked at any further."""
+    data = bytearray(bundle.read_bytes())
+    data[data.index(b"PK\x03\x04", 10) + 60] ^= 0xFF
+    bundle.write_bytes(data)
+    report = verify(bundle)
+    assert found(report) == {"archive"}
+    assert report.tally.rows == 0
+
+
+def test_signatures_are_part_of_the_check(bundle: Path, tmp_path: Path) -> None:
+    """Whose it is, is said; that it is expected of somebody is checked, and that there is none is found."""
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh-keygen is not installed")
+    for name in ("own", "other"):
+        key = tmp_path / name
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    assert [finding.text for finding in verify(bundle, signer=tmp_path / "own.pub").findings] == [
+        f"The bundle is not signed; expected a signature of {tmp_path / 'own.pub'}."
+    ]
+    folder = regrade(bundle, Workspace(home=tmp_path / "none"), out=tmp_path / "again").folder
+    report = write_bundle(folder, bundle, Workspace(home=tmp_path / "none"), sign_with=tmp_path / "own")
+    assert verify(bundle).signed == f"signed by the key {report.key}, not checked against anybody"
+    assert verify(bundle, signer=tmp_path / "own.pub").signed == f"signed by own.pub ({report.key})"
+    wrong = verify(bundle, signer=tmp_path / "other.pub")
+    assert found(wrong) == {"signature"}
+    assert report.key in wrong.findings[0].text
+
+
+def test_what_is_no_bundle_is_refused(tmp_path: Path) -> None:
+    """That is the user's mistake and not a bundle's."""
+    with pytest.raises(UsageError, match="There is no file"):
+        verify(tmp_path / "a.bw.zip")
+
+
+# Patches
+
+
+def seen(pipeline: RepositoryPipeline, job: RepositoryJob) -> RepositoryRecord:
+    """What is seen of a patch: `GOOD` passes the one test."""
+    outcome = TestOutcome.PASSED if "+good" in job.patch else TestOutcome.FAILED
+    status = int(outcome is TestOutcome.FAILED)
+    step = Step(
+        name=TESTS_STEP,
+        exit_cause=ExitCause.FINISHED if not status else ExitCause.EXITED,
+        exit_status=status,
+        wall_seconds=1.0,
+        cpu_seconds=0.5,
+        memory_peak_bytes=10,
+        output=f"{outcome.value.upper()} t::a\n",
+        output_total_bytes=12,
+    )
+    session = SessionReport(
+        session=0, runner="pytest", version="8", root="/testbed", closed=True, exit_status=status, tests=1
+    )
+    report = TestReport(session=0, id="t::a", names=("t::a",), outcome=outcome)
+    return RepositoryRecord(
+        job_digest=job.digest,
+        patch_applied=True,
+        steps=(step,),
+        sessions=(session,),
+        reports=(report,),
+        wall_seconds=2.0,
+    )
+
+
+@pytest.fixture
+def patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The bundle of a patch that resolves, one that does not, and an empty one; without the data file."""
+    data = write_rows(tmp_path)
+
+    def select(selection: Selection, workspace: Workspace, *, only: Any = None) -> Selected:
+        problems = selection.load()
+        return Selected(problems=problems, setups={p.id: setup_of(p) for p in problems.problems}, unavailable={})
+
+    monkeypatch.setattr(grading, "select", select)
+    monkeypatch.setattr(RepositoryPipeline, "run", seen)
+    rows = zip(IDS, (GOOD, BAD, ""), strict=True)
+    fields = ("instance_id", "model_patch")
+    predictions = tmp_path / "preds.json"
+    predictions.write_text(
+        json.dumps([{**dict(zip(fields, row, strict=True)), "model_name_or_path": "m"} for row in rows])
+    )
+    options = PatchGradeOptions(
+        selection=Selection(benchmark="repositories", data=data),
+        predictions=predictions,
+        workers=1,
+        controls=ControlMode.STORED,
+        out=tmp_path / "p",
+    )
+    workspace = Workspace(home=tmp_path / "home")
+    report = grade_patches(options, workspace, lambda progress: None)
+    assert [row.verdict.outcome.value for row in report.rows] == ["passed", "failed", "no_answer"]
+    path = write_bundle(report.folder, tmp_path / "p.bw.zip", workspace).path
+    data.unlink()
+    return path
+
+
+def test_a_bundle_of_patches_is_sound(patches: Path) -> None:
+    """Without the data: the tests that decide are in the bundle, and every record is traced to its patch."""
+    report = verify(patches)
+    assert report.findings == ()
+    assert (report.tally.rows, report.tally.judged, report.tally.jobs, report.tally.traced) == (3, 3, 2, 2)
+    assert b"/" not in json.loads(files_of(patches)["manifest.json"])["data_file"].encode()
+
+
+def test_patches_are_regraded_without_their_data(patches: Path, tmp_path: Path) -> None:
+    """The judge needs nothing but the bundle."""
+    report = regrade(patches, Workspace(home=tmp_path / "elsewhere"), out=tmp_path / "again")
+    assert (report.rows, report.judged, report.without_record, report.changes) == (3, 2, 0, ())
+
+
+def resolved(rows: Lines) -> None:
+    """What failed is resolved."""
+    rows[1].update(outcome="passed", reason="all_tests_passed", tests={"planned": 1, "passed": 1})
+
+
+def swapped(predictions: dict[str, Any]) -> None:
+    """The patch is exchanged for a good one."""
+    predictions[IDS[1]]["model_patch"] = GOOD
+
+
+def harmless(tests: Lines) -> None:
+    """Another test decides."""
+    tests[1]["fail_to_pass"] = ["t::b"]
+
+
+def reported(records: Lines) -> None:
+    """The test runner reports that the test passed."""
+    for record in records:
+        record["reports"][0]["outcome"] = "passed"
+
+
+PATCH_FORGERIES: tuple[tuple[str, Callable[[Any], Any], str, str], ...] = (
+    ("rows.jsonl", resolved, "verdicts", "does not follow from its evidence; it says passed"),
+    ("rows.jsonl", lambda rows: rows[:2], "problems", "The rows are of 2 problems"),
+    ("records.jsonl", reported, "verdicts", "does not follow"),
+    ("preds.json", swapped, "answers", "its record is not that of the patch in the bundle"),
+    ("tests.jsonl", harmless, "verdicts", "does not follow"),
+    ("tests.jsonl", lambda tests: tests[:2], "problems", "not those that the data's digest is over"),
+    ("manifest.json", lambda manifest: {**manifest, "solved": 3}, "content", "The list says that solved is 1"),
+    ("manifest.json", lambda manifest: {**manifest, "estimates": {}}, "summary", "The manifest says estimates"),
+    ("manifest.json", lambda manifest: {**manifest, "instances": 3}, "content", "not of the form"),
+)
+
+
+@pytest.mark.parametrize(("name", "change", "check", "message"), PATCH_FORGERIES)
+def test_a_forged_patch_is_found(
+    patches: Path, name: str, change: Callable[[Any], Any], check: str, message: str
+) -> None:
+    """As with functions."""
+    report = verify(forged(patches, name, change))
+    assert any(finding.check is Check(check) and message in finding.text for finding in report.findings), (
+        report.findings
+    )
+
+
+def test_samples_beyond_the_first_are_said_to_be_unchecked(patches: Path) -> None:
+    """The predictions of one file are one for each instance."""
+
+    def further(rows: Lines) -> Lines:
+        return [*rows, {**rows[0], "sample": 1}]
+
+    assert (
+        "1 rows are of further samples, whose patches are not looked at."
+        in verify(forged(patches, "rows.jsonl", further)).tally.notes
+    )
