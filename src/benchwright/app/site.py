@@ -130,11 +130,12 @@ def _parts(benchmark: str, runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
 
 
 def _in_order(tables: Iterable[Table]) -> tuple[Table, ...]:
-    """Own results first, then imports with verdicts, then numbers without; within these, main tables first."""
+    """Own results first, then imports with verdicts, then numbers without; of these the longest tables first."""
 
-    def kind(table: Table) -> tuple[int, bool]:
+    def kind(table: Table) -> tuple[int, bool, int]:
         own = any(row.origin is Origin.OWN for row in table.rows)
-        return (0 if own else 1 if table.score else 2), bool(table.reason) and own
+        apart = bool(table.reason) and own
+        return (0 if own else 1 if table.score else 2), apart, -len(table.rows)
 
     return tuple(sorted(tables, key=kind))
 

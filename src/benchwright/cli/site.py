@@ -137,9 +137,9 @@ def build_command(
 
 
 def _lines(report: SiteReport) -> list[str]:
+    size = f"{report.files:,} files, {report.bytes / 1e6:.1f} MB"
     lines = [
-        f"{report.tables} tables with {report.models:,} rows, {report.tasks:,} pages of tasks; {report.files:,} files, "
-        f"{report.bytes / 1e6:.1f} MB.",
+        f"{report.tables} tables with {report.models:,} rows, {report.tasks:,} pages of tasks; {size}.",
         f"Site: {report.folder}",
         f"Open {report.folder / 'index.html'} in a browser, or: bw site serve {report.folder}",
     ]

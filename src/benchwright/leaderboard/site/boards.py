@@ -34,6 +34,7 @@ def board(table: Table, data: SiteData, *, outcomes: bool, problems: int) -> dic
         "warnings": [] if facts.task_errors is None else [_with_source(facts.task_errors)],
         "references": [] if facts.human is None else [_with_source(facts.human) | {"label": HUMAN}],
         "flags": [{"name": name, "text": text} for name, text in flags],
+        "shared": [place for place in range(len(flags)) if rows and all(place in row.get("flags", ()) for row in rows)],
         "sources": [source.to_plain() for source in sources],
         "rows": rows,
     }

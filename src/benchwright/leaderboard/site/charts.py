@@ -4,6 +4,7 @@ The program comes with vl-convert and goes into the site, so that pages need no 
 stands in its place until the program has run, and for readers without JavaScript.
 """
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -209,7 +210,7 @@ def _ratings(table: Table, rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
         values.append(point)
     values.sort(key=lambda point: -point["x"])
     title = "Rating" if rated else f"{table.metric or 'Score'}, %"
-    y = {"field": "model", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 260, "ticks": False}}
+    y = {"field": "model", "type": "nominal", "sort": None, "title": None, "axis": {"ticks": False}}
     x: dict[str, Any] = {
         "field": "x",
         "type": "quantitative",
@@ -285,7 +286,7 @@ def config(look: Look) -> dict[str, Any]:
             "labelFontSize": 12,
             "titleFontSize": 12,
         },
-        "axisY": {"labelColor": look.text},
+        "axisY": {"labelColor": look.text, "labelLimit": 260},
         "legend": {"labelColor": look.text, "labelFontSize": 12, "orient": "top"},
     }
 
@@ -298,6 +299,7 @@ def still_picture(spec: dict[str, Any], look: Look) -> str:
     return vl_convert.vegalite_to_svg(dressed(spec, look))
 
 
+@functools.cache
 def drawing_program() -> bytes:
     """The script that draws specifications in a browser; sets ``window.vegaEmbed``."""
     import vl_convert

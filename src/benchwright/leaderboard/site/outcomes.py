@@ -102,7 +102,7 @@ def _counts(runs: Sequence[Mapping[str, Tally]], problems: Sequence[str]) -> lis
     return counts
 
 
-def natural_key(text: str) -> tuple[tuple[int, int | str], ...]:
+def natural_key(text: str) -> tuple[tuple[tuple[int, int | str], ...], str]:
     """A key that sorts ``Task/9`` before ``Task/10``; total over all texts."""
     parts: list[tuple[int, int | str]] = []
     digits = ""
@@ -116,4 +116,4 @@ def natural_key(text: str) -> tuple[tuple[int, int | str], ...]:
         parts.append((1, one))
     if digits:
         parts.append((0, int(digits[:300])))
-    return tuple(parts)
+    return tuple(parts), text

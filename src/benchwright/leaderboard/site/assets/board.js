@@ -38,7 +38,7 @@
     });
   };
 
-  const text = (row) => [row.model, row.label, row.scaffold, row.entry].filter(Boolean).join(" ").toLowerCase();
+  const text = (row) => [row.model, row.label, row.scaffold].filter(Boolean).join(" ").toLowerCase();
 
   const kept = function (row) {
     const { q, origin, weights, size } = view.state;
@@ -124,7 +124,9 @@
     id("title").textContent = table.title;
     BW.fill("warnings", table.warnings.map((one) => el("li", null, one.text, " (", BW.outside("source", one.url), ")")));
     BW.fill("reason", table.reason ? ["A table of its own: ", table.reason] : null);
-    BW.fill("sources", table.sources.map((source) => el("li", null, el("b", null, "Imported from "), BW.outside(source.title, source.url), source.note ? `: ${source.note}` : ".")));
+    const shared = table.rows.length > 1 ? table.shared.map((i) => table.flags[i]).filter((flag) => flag.name !== "import") : [];
+    BW.fill("shared", shared.map((flag) => el("li", null, "All rows: ", el("span", { class: "badge flag" }, flag.name.replaceAll("_", " ")), " ", flag.text)));
+    BW.fill("sources", table.sources.map(imported));
     BW.fill("notes", known, notes.map((note) => el("li", null, note)));
     BW.fill("flags", table.flags.filter((flag) => flag.name !== "import").map((flag) => [el("dt", null, el("span", { class: "badge flag" }, flag.name.replaceAll("_", " "))), el("dd", null, flag.text)]));
     id("flags-box").hidden = !table.flags.some((flag) => flag.name !== "import");
@@ -138,6 +140,8 @@
     id("for-size").hidden = !table.rows.some((row) => (row.facts || {}).parameters !== undefined);
     id("for-origin").hidden = !(table.rows.some((row) => row.own) && table.rows.some((row) => !row.own));
   };
+
+  const imported = (source) => el("li", null, "Imported from ", el("b", null, BW.outside(source.title, source.url)), ", not graded here.", source.note ? el("details", null, el("summary", null, "What the source says, and what was made of it"), source.note) : null);
 
   const places = function (table) {
     const values = table.rows.map((row) => BW.scoreOf(table, row)).filter((value) => value !== null).sort((a, b) => b - a);

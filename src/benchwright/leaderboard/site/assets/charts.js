@@ -26,6 +26,10 @@
     const values = spec.data.values;
     const cut = kind === "ratings" && !view.all && values.length > FIRST;
     const shown = { ...dressed(spec, look.colours), config: look.config };
+    if (place.clientWidth < 560) shown.config = { ...look.config, axisY: { ...look.config.axisY, labelLimit: 130 } };
+    // Names stand left of the ratings; on a phone both get narrower, so that nothing needs to be scrolled.
+    const room = place.clientWidth;
+    shown.width = kind === "ratings" ? Math.max(120, Math.min(760, room - (room < 560 ? 165 : 290))) : Math.max(220, Math.min(860, room - 70));
     if (cut) shown.data = { values: values.slice(0, FIRST) };
     // Structured clones, since Vega adds to what it is given; its expressions are interpreted, so no script is made.
     const canvas = el("div");
@@ -43,7 +47,11 @@
       parts.push(button);
     }
     BW.fill(place, parts);
-    if (kind === "ratings") id("ratings-head").textContent = values.some((one) => one.rank) ? "Ratings" : "Scores";
+    if (kind === "ratings") {
+      const rated = values.some((one) => one.rank);
+      id("ratings-head").textContent = rated ? "Ratings" : "Scores";
+      document.querySelector("#ratings > p").hidden = !rated;
+    }
     numbers(kind, spec);
   };
 

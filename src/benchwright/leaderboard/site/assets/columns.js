@@ -45,7 +45,7 @@
     const rated = table.rows.some((row) => row.rank);
     const all = [
       {
-        id: "rank", title: rated ? "Rank" : "Place", first: true, narrow: true, number: true, ascending: true,
+        id: "rank", title: rated ? "Rank" : "Place", first: true, narrow: true, number: !rated, ascending: true,
         tip: rated ? "Rank by rating, with the range that the ratings' intervals allow" : "Place by the score alone; nothing here was rated",
         sort: (row) => (row.rank ? row.rank[0] : places.get(row) ?? null),
         cell: (row) => (row.rank ? el("span", { class: "rank" }, el("span", null, String(row.rank[0])), muted(row.rank[1] === row.rank[2] ? null : range(row.rank[1], row.rank[2]))) : String(places.get(row) ?? "–")),

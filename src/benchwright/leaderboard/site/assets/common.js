@@ -170,7 +170,8 @@
     }
     for (const index of row.flags || []) {
       const flag = table.flags[index];
-      if (flag.name !== "import") made.push(badge("flag", flag.name.replaceAll("_", " "), flag.text));
+      const everywhere = table.rows.length > 1 && table.shared.includes(index); // said once, beside the table
+      if (flag.name !== "import" && !everywhere) made.push(badge("flag", flag.name.replaceAll("_", " "), flag.text));
     }
     return made;
   };

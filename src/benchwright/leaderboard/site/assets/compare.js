@@ -57,7 +57,7 @@
       el("p", { class: "sentence" }, sentence(found, nameA, nameB)),
       el("div", { class: "tiles" },
         tile(`${BW.percent(found.meanA)} %`, "A"), tile(`${BW.percent(found.meanB)} %`, "B"),
-        tile(`${BW.signed(found.difference)}`, `points, 95 % interval ${BW.signed(found.interval.low)} to ${BW.signed(found.interval.high)}`),
+        tile(BW.signed(found.difference), `points, 95 % interval ${BW.signed(found.interval.low)} to ${BW.signed(found.interval.high)}`),
         tile(BW.pValue(found.p), found.samples === 1 ? "p, exact McNemar" : "p, sign test"), tile(BW.count(found.n), "problems for both")),
       scale(found),
       el("ul", null, cells.map(([what, count]) => el("li", null, `${what}: ${BW.count(count)}`)), found.leftOut ? el("li", null, `Left out, not asked or unscored on one side: ${BW.count(found.leftOut)}`) : null),

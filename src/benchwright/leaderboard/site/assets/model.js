@@ -132,7 +132,7 @@
       el("p", null, el("a", { href: `index.html#t=${table.id}` }, table.title), " ", BW.badges(table, row)),
       tiles(table, row),
       facts(table, row),
-      (row.flags || []).map((i) => table.flags[i]).map((flag) => el("p", null, el("span", { class: "badge flag" }, flag.name.replaceAll("_", " ")), " ", flag.text)),
+      (row.flags || []).map((i) => table.flags[i]).filter((flag) => flag.name !== "import").map((flag) => el("p", null, el("span", { class: "badge flag" }, flag.name.replaceAll("_", " ")), " ", flag.text)),
       table.warnings.map((one) => el("p", { class: "muted" }, one.text, " (", BW.outside("source", one.url), ")")),
       neighbour && table.outcomes ? el("p", null, el("a", { href: `compare.html#t=${table.id}&a=${encodeURIComponent(row.entry.slice(0, 16))}&b=${encodeURIComponent(neighbour.entry.slice(0, 16))}` }, `Compare with ${BW.rowName(neighbour)}`)) : null,
     ];

@@ -19,9 +19,43 @@
     return Math.min(1, 2 * sum);
   };
 
+  const Z = 1.959963984540054; // of both sides at 95 %
+
+  // Difference of two paired shares after Bonett and Price (2012), as stats.paired.bonett_price at 95 %.
+  stats.bonettPrice = function (onlyA, onlyB, n) {
+    const [a, b] = [(onlyA + 1) / (n + 2), (onlyB + 1) / (n + 2)];
+    const half = Z * Math.sqrt((a + b - (a - b) ** 2) / (n + 2));
+    const difference = (onlyA - onlyB) / n;
+    return { low: Math.max(-1, Math.min(a - b - half, difference)), high: Math.min(1, Math.max(a - b + half, difference)) };
+  };
+
+  // Area under a smooth curve from 0 to x, by Simpson's rule.
+  const area = function (curve, x) {
+    const steps = 400;
+    let sum = curve(0) + curve(x);
+    for (let i = 1; i < steps; i++) sum += (i % 2 ? 4 : 2) * curve((i * x) / steps);
+    return (sum * x) / (3 * steps);
+  };
+  const normalBelow = (x) => 0.5 + area((u) => Math.exp((-u * u) / 2) / Math.sqrt(2 * Math.PI), x);
+
+  // Student's t that 97.5 % lie below, for whole degrees of freedom, by halving.
+  const studentQuantile = function (freedom) {
+    let height = freedom % 2 ? 1 / Math.sqrt(Math.PI) : Math.sqrt(Math.PI) / 2; // of gamma functions, two by two
+    for (let i = freedom % 2 ? 1 : 2; i < freedom; i += 2) height *= (i + 1) / i;
+    const density = (u) => (height / Math.sqrt(freedom * Math.PI)) * Math.pow(1 + (u * u) / freedom, -(freedom + 1) / 2);
+    // The area in the variable atan(u), in which even one degree of freedom has no long tail.
+    const below = (t) => 0.5 + area((w) => density(Math.tan(w)) / Math.cos(w) ** 2, Math.atan(t));
+    let [low, high] = [0, 14];
+    for (let i = 0; i < 60; i++) [low, high] = below((low + high) / 2) < 0.975 ? [(low + high) / 2, high] : [low, (low + high) / 2];
+    return low;
+  };
+
+  // Share of rounds left out at each end, as stats.intervals.expanded_tail at 95 %.
+  stats.expandedTail = (n) => (n <= 1 ? 0.025 : normalBelow(-studentQuantile(n - 1) * Math.sqrt(n / (n - 1))));
+
   // Wilson score interval, as stats.intervals.wilson at 95 %.
   stats.wilson = function (successes, n) {
-    const z = 1.959963984540054;
+    const z = Z;
     const share = successes / n;
     const middle = (share + (z * z) / (2 * n)) / (1 + (z * z) / n);
     const half = (z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
@@ -63,7 +97,7 @@
 
   // What stats.intervals.bootstrap_mean comes to with endlessly many rounds: the mean of n values drawn from these n
   // has an exact distribution, the n-fold convolution of one draw's.  Values are multiples of 1/denominator.
-  stats.bootstrapMean = function (values, denominator, confidence = 0.95) {
+  stats.bootstrapMean = function (values, denominator) {
     const n = values.length;
     const mean = values.reduce((sum, value) => sum + value, 0) / n;
     const fits = (steps) => 2 * n * steps + 1 <= MOST_POINTS;
@@ -95,7 +129,7 @@
     };
     // Rounding to a coarser step moves the mean a little; the interval is moved back.
     const shift = exact ? 0 : mean - whole.reduce((sum, value) => sum + value, 0) / (steps * n);
-    const tail = (1 - confidence) / 2;
+    const tail = stats.expandedTail(n);
     return { low: quantile(tail) + shift, high: quantile(1 - tail) + shift, exact: exact };
   };
 
@@ -138,7 +172,7 @@
       meanA: sumA / n,
       meanB: sumB / n,
       difference: gains.reduce((sum, gain) => sum + gain, 0) / n,
-      interval: stats.bootstrapMean(gains, denominator),
+      interval: denominator === 1 ? stats.bonettPrice(found.onlyA.length, found.onlyB.length, n) : stats.bootstrapMean(gains, denominator),
       p: stats.mcnemar(found.onlyA.length, found.onlyB.length),
     };
   };
