@@ -1,0 +1,96 @@
+"""``bw store export``, ``bw verify``, ``bw store import``, ``bw regrade``, ``bw grade`` and ``bw diff`` of a bundle."""
+
+import json
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from app_pieces import ScriptedFactory, private_home, references, write_samples
+from bundle_forging import forged
+from running_bw import Run
+
+
+@pytest.fixture
+def exported(bw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The bundle of a grading in which everything passed."""
+    monkeypatch.setattr("benchwright.app.grading.LocalScheduler", ScriptedFactory())
+    private_home(tmp_path / "home")
+    samples = write_samples(tmp_path / "samples.jsonl", references(2), model="m")
+    ids = ",".join(problem for problem, _ in references(2))
+    assert bw("grade", "starter", samples, "--ids", ids, "--out", "graded").returncode == 0
+    done = bw("store", "export", "a.bw.zip", "graded", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["records"] == 4
+    return tmp_path / "a.bw.zip"
+
+
+def test_a_sound_bundle_ends_with_0(bw: Run, exported: Path) -> None:
+    """What was checked is said, for people and as JSON."""
+    done = bw("verify", exported)
+    assert done.returncode == 0
+    assert "4 rows: 4 judged again, 4 of 4 records traced to the answers" in done.stdout
+    assert done.stdout.endswith("All is well.\n")
+    document = json.loads(bw("verify", exported, "--json").stdout)
+    assert (document["sound"], document["findings"], document["signed"]) == (True, [], "not signed")
+
+
+def test_a_forged_bundle_ends_with_1(bw: Run, exported: Path) -> None:
+    """Every finding is a line; nothing else is printed than that."""
+    path = forged(exported, "rows.jsonl", lambda rows: [{**row, "outcome": "failed"} for row in rows])
+    done = bw("verify", path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.count("verdicts: Starter/") == 4
+    assert "does not follow from its evidence" in done.stdout
+    document = json.loads(bw("verify", path, "--json").stdout)
+    assert not document["sound"]
+    assert {finding["check"] for finding in document["findings"]} == {"verdicts", "summary"}
+
+
+def test_what_is_no_bundle_ends_with_2(bw: Run, exported: Path, tmp_path: Path) -> None:
+    """Something else, and a schema version that is not known."""
+    (tmp_path / "b.bw.zip").write_text("hello")
+    done = bw("verify", tmp_path / "b.bw.zip")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("bw: ")
+    assert done.stderr.count("\n") == 1
+    with zipfile.ZipFile(exported) as archive, zipfile.ZipFile(tmp_path / "c.bw.zip", "w") as other:
+        other.writestr("bundle.json", archive.read("bundle.json").replace(b'"schema": 1', b'"schema": 7'))
+    done = bw("verify", tmp_path / "c.bw.zip")
+    assert done.returncode == 2
+    assert "It has schema 7, this version of benchwright reads 1" in done.stderr
+
+
+def test_a_signed_bundle(bw: Run, exported: Path, tmp_path: Path) -> None:
+    """Signing, checking against the key and against another."""
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh-keygen is not installed")
+    for name in ("own", "other"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
+        subprocess.run(command, check=True)
+    assert bw("store", "export", exported, "graded", "--sign", "own").returncode == 0
+    assert "not checked against anybody" in bw("verify", exported).stdout
+    assert "signed by own.pub" in bw("verify", exported, "--signer", "own.pub").stdout
+    done = bw("verify", exported, "--signer", "other.pub")
+    assert done.returncode == 1
+    assert "which is not in other.pub" in done.stdout
+
+
+def test_a_bundle_goes_round(bw: Run, exported: Path, tmp_path: Path) -> None:
+    """Elsewhere it is taken into a store, judged again, executed again, and compared."""
+    private_home(tmp_path / "away")
+    away = {"BENCHWRIGHT_HOME": str(tmp_path / "away")}
+    done = bw("store", "import", exported, "--json", **away)
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(bw("results", "list", "--json", **away).stdout)["runs"]
+    assert (run["model"], run["flags"]) == ("m", ["bundle"])
+    assert bw("regrade", exported, **away).returncode == 2
+    done = bw("regrade", exported, "--out", "judged", "--json", **away)
+    assert (json.loads(done.stdout)["judged"], json.loads(done.stdout)["stored"]) == (4, None)
+    assert bw("regrade", exported, "--out", "more", "--store", "s", **away).returncode == 2
+    done = bw("grade", "starter", exported, "--out", "again", "--json", **away)
+    assert done.returncode == 0, done.stderr
+    assert (json.loads(done.stdout)["executed"], json.loads(done.stdout)["model"]) == (4, "m")
+    done = bw("diff", exported, "again", **away)
+    assert "4 rows compared, 0 verdicts differ." in done.stdout
