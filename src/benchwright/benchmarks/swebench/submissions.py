@@ -101,7 +101,7 @@ class Resolved:
             treated = (
                 "unlisted instances count as not resolved"
                 if attempted is Attempted.ALL
-                else f"they are judged on the {len(self.overlap)} instances of that overlap that some such submission resolved"
+                else f"they are judged on the {len(self.overlap)} instances of that overlap that somebody resolved"
             )
             yield (
                 f"Submissions apparently made for another split, for nearly all they resolved here lies where the "
