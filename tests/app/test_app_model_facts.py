@@ -12,6 +12,7 @@ from stored_pieces import add_run
 
 from benchwright.app.model_facts import StatedFacts, read_model_facts
 from benchwright.app.ranking import RankRequest, rank
+from benchwright.app.site import SiteRequest, build
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ModelFacts, Origin, StoredRun
@@ -132,6 +133,17 @@ def test_a_ranking_shows_what_the_user_states(tmp_path: Path) -> None:
     found = rank(request, Workspace(home=tmp_path))
     assert [row.facts.cutoff for row in found.main.rows] == ["2024-02-29", ""]
     assert "models.toml states facts of models that have no result here: other." in found.notes
+
+
+def test_a_site_shows_what_the_user_states(tmp_path: Path) -> None:
+    """The same facts stand in the pages' data."""
+    path = tmp_path / "models.toml"
+    path.write_text("[models.high]\ncutoff = '2024-02'\n", encoding="utf-8")
+    add_run(tmp_path / "results", "high", "PP")
+    add_run(tmp_path / "results", "low", "PF")
+    request = SiteRequest(out=tmp_path / "site", store=tmp_path / "results", model_facts=path, rating=False)
+    build(request, Workspace(home=tmp_path))
+    assert any("2024-02-29" in one.read_text("utf-8") for one in (tmp_path / "site" / "downloads").glob("*.json"))
 
 
 @given(year=st.integers(1970, 2100), month=st.integers(1, 12))

@@ -37,6 +37,8 @@ class SiteRequest:
     """Only these; empty for all that the store has results of."""
     data: tuple[tuple[str, Path], ...] = ()
     """Benchmark and file with its rows: then pages of problems have statements."""
+    model_facts: Path | None = None
+    """File of what the user knows of models, laid over what sources say."""
     imports: Imports = Imports.WITHOUT
     ties: Ties = Ties.HALF
     rounds: int = 500
@@ -102,6 +104,7 @@ def _rankings(request: SiteRequest, workspace: Workspace, store: ResultStore) ->
         wanted = RankRequest(
             benchmark=name,
             store=request.store,
+            model_facts=request.model_facts,
             imports=request.imports,
             ties=request.ties,
             rounds=request.rounds,

@@ -38,6 +38,12 @@ def command() -> None:
     help="File with a benchmark's rows, so that pages of tasks show the statement; several.",
 )
 @click.option(
+    "--model-facts",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="File of what you know of models: dates, sizes, openness (TOML or JSON).",
+)
+@click.option(
     "--answers",
     type=click.Choice([one.value for one in AnswerChoice]),
     default=AnswerChoice.DIFFERING.value,
@@ -93,6 +99,7 @@ def build_command(
     title: str,
     benchmarks: tuple[str, ...],
     data: tuple[str, ...],
+    model_facts: Path | None,
     answers: str,
     answer_bytes: int,
     answers_megabytes: int,
@@ -114,6 +121,7 @@ def build_command(
         store=store,
         benchmarks=benchmarks,
         data=tuple(_named_file(text) for text in data),
+        model_facts=model_facts,
         imports=Imports(imports),
         ties=Ties(ties),
         rounds=rounds,
