@@ -129,7 +129,7 @@ def test_a_ranking_shows_what_the_user_states(tmp_path: Path) -> None:
     path.write_text(TOML.replace("GPT-4o <x>", "high"), encoding="utf-8")
     add_run(tmp_path / "results", "high", "PP")
     add_run(tmp_path / "results", "low", "PF")
-    request = RankRequest(benchmark="starter", store=tmp_path / "results", rounds=5, model_facts=path)
+    request = RankRequest(benchmark="starter", store=tmp_path / "results", rating=False, model_facts=path)
     found = rank(request, Workspace(home=tmp_path))
     assert [row.facts.cutoff for row in found.main.rows] == ["2024-02-29", ""]
     assert "models.toml states facts of models that have no result here: other." in found.notes
