@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
+from benchwright.stats.intervals import draws
 from benchwright.stats.ratings import Anchor, Rating, Ratings, Ties, rate
 
 Matrix = npt.NDArray[np.float64]
@@ -194,7 +195,9 @@ def test_a_round_is_a_rating_of_the_problems_drawn(ties: Ties, missing: float, s
     rng = np.random.default_rng(7)
     shares = rng.integers(0, samples + 1, (6, 80)) / samples
     shares[rng.random(shares.shape) < missing] = np.nan
-    drawn = np.repeat(shares, np.random.default_rng(0).multinomial(80, np.full(80, 1 / 80), size=1)[0], axis=1)
+    times = draws(80, 1, np.random.default_rng(0))[0].astype(int)
+    assert times.sum() == 80
+    drawn = np.repeat(shares, times, axis=1)
     round_by_round, at_once = by_model(rated(shares, rounds=1, ties=ties)), by_model(rated(drawn, rounds=1, ties=ties))
     assert [round_by_round[f"m{index}"].median for index in range(6)] == pytest.approx(
         [at_once[f"m{index}"].rating for index in range(6)], abs=1e-3

@@ -111,9 +111,16 @@ def resampled_means(
     for start in range(0, rounds, step):
         size = min(step, rounds - start)
         # How often each row is drawn, instead of which ones: a matrix product replaces the gathering.
-        counts = rng.multinomial(len(sizes), np.full(len(sizes), 1.0 / len(sizes)), size=size)
+        counts = draws(len(sizes), size, rng)
         means[start : start + size] = counts @ sums / (counts @ sizes)[:, None]
     return means
+
+
+def draws(n: int, rounds: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    """How often each of n things (second axis) comes up when n are drawn with replacement, round by round."""
+    drawn = rng.integers(0, n, size=(rounds, n))  # counting them takes a fifth of the time that `multinomial` does
+    drawn += np.arange(rounds)[:, None] * n
+    return np.bincount(drawn.ravel(), minlength=rounds * n).reshape(rounds, n).astype(np.float64)
 
 
 def membership(clusters: Sequence[Hashable], n: int) -> npt.NDArray[np.float64]:

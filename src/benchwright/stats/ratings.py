@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchwright.stats.bradley_terry import Nearby, held_by_prior, meeting_groups
-from benchwright.stats.intervals import effective_units, expanded_tail, membership
+from benchwright.stats.intervals import draws, effective_units, expanded_tail, membership
 
 #: Rounds of the bootstrap, as many as BigCodeBench's script makes.
 ROUNDS = 500
@@ -126,7 +126,7 @@ def rate(
     """
     anchor = anchor or Anchor()
     table = _checked(models, shares, anchor, rounds)
-    drawn = _draws(table.shape[1], rounds, rng, clusters)
+    drawn = _drawn(table.shape[1], rounds, rng, clusters)
     level = _Level(tail=expanded_tail(effective_units(table.shape[1], clusters), confidence), confidence=confidence)
     rows: list[Rating] = []
     groups = meeting_groups(~np.isnan(table))
@@ -162,13 +162,12 @@ def _checked(models: Sequence[str], shares: npt.ArrayLike, anchor: Anchor, round
     return table
 
 
-def _draws(n: int, rounds: int, rng: np.random.Generator, clusters: Sequence[Hashable] | None) -> Matrix:
+def _drawn(n: int, rounds: int, rng: np.random.Generator, clusters: Sequence[Hashable] | None) -> Matrix:
     """How often each problem (second axis) is drawn in each round (first axis)."""
     if clusters is None:
-        return rng.multinomial(n, np.full(n, 1.0 / n), size=rounds).astype(np.float64)
+        return draws(n, rounds, rng)
     member = membership(clusters, n)
-    counts = rng.multinomial(len(member), np.full(len(member), 1.0 / len(member)), size=rounds)
-    return np.asarray(counts @ member, dtype=np.float64)
+    return np.asarray(draws(len(member), rounds, rng) @ member, dtype=np.float64)
 
 
 class _Level(NamedTuple):
