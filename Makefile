@@ -1,6 +1,7 @@
 # What a checkout needs, from one command each.  `make` alone lists them.
 #
-# Variables: PYTHON (the Python that makes the virtual environment), VENV (where it goes), PYTEST_ARGS, BENCH_ARGS.
+# Variables: PYTHON (the Python that makes the virtual environment), VENV (where it goes), PYTEST_ARGS, BENCH_ARGS, and
+# TEST_PROCESSES (how many processes share the tests; each file's tests stay together, and 0 means one process).
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,6 +15,9 @@ READY := $(VENV)/.ready
 LOCK := requirements/host.lock
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 PYTEST_ARGS ?=
+# Many tests wait for sandboxes and programs, so two processes pay off on a small machine; more would build the same
+# environments of tests side by side.
+TEST_PROCESSES ?= 2
 BENCH_ARGS ?=
 
 # The first of these that starts, is new enough and can make virtual environments.  A pyenv shim of a version that
@@ -37,7 +41,7 @@ demo: $(READY)/run
 	@$(BIN)/bw demo
 
 test: $(READY)/development environments
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile $(PYTEST_ARGS)
 
 # All checks run, whatever the first ones say.
 lint: $(READY)/development
