@@ -162,7 +162,9 @@ def _left_out(found: Sequence[_Found]) -> Iterator[LeftOut]:
 
 
 def _newest(found: Sequence[_Found]) -> str:
-    return max((run.finished or run.recorded for each in found for run in each.sources.runs), default="")
+    """When the newest run ended; where none says so, when the newest was recorded."""
+    runs = [run for each in found for run in each.sources.runs]
+    return max((run.finished for run in runs), default="") or max((run.recorded for run in runs), default="")
 
 
 def _bundles(paths: Sequence[Path]) -> Iterator[Bundle]:

@@ -1,6 +1,7 @@
 """Answers and what became of them, from the store, for the pages of problems."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -23,6 +24,7 @@ _ATTEMPTS = "attempts.jsonl"
 PLACEHOLDERS = ("entry", "run", "model", "problem", "sample", "log", "log_sample")
 """What may stand in braces in the address of a transcript."""
 
+_BRACES = re.compile(r"\{(\w+)\}", re.ASCII)
 _Key = tuple[str, int]
 """Problem and sample."""
 
@@ -111,8 +113,8 @@ class StoredAnswers:
             "log": own.log,
             "log_sample": own.log_sample,
         }
-        return self._transcripts.format_map(
-            {name: quote(value, safe="/", errors="backslashreplace") for name, value in values.items()}
+        return _BRACES.sub(
+            lambda found: quote(values[found.group(1)], safe="/", errors="backslashreplace"), self._transcripts
         )
 
 
@@ -122,11 +124,10 @@ def checked_template(template: str) -> str:
         return ""
     if not template.startswith(("https://", "http://")):
         raise UsageError(f"The address of transcripts begins with https:// or http://, and {template!r} was given.")
-    try:
-        template.format_map(dict.fromkeys(PLACEHOLDERS, ""))
-    except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
+    rest = _BRACES.sub(lambda found: "" if found.group(1) in PLACEHOLDERS else found.group(), template)
+    if "{" in rest or "}" in rest:
         known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-        raise UsageError(f"The address of transcripts {template!r} may hold {known}, and no other braces.") from error
+        raise UsageError(f"The address of transcripts {template!r} may hold {known}, and no other braces.")
     return template
 
 

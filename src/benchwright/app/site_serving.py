@@ -38,7 +38,8 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
     def send_head(self) -> Any:
         # Names that begin with a dot are the builder's or the user's own, such as .git.
-        if any(part.startswith(".") for part in self.path.split("?")[0].split("/")):
+        asked = Path(self.translate_path(self.path)).relative_to(self.directory)
+        if any(part.startswith(".") for part in asked.parts):
             self.send_error(HTTPStatus.NOT_FOUND, "There is no such page")
             return None
         return super().send_head()

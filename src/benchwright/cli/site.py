@@ -147,12 +147,12 @@ def build_command(
 def _lines(report: SiteReport) -> list[str]:
     size = f"{report.files:,} files, {report.bytes / 1e6:.1f} MB"
     lines = [
-        f"{report.tables} tables with {report.models:,} rows, {report.tasks:,} pages of tasks; {size}.",
+        f"Tables: {report.tables}, rows: {report.models:,}, pages of tasks: {report.tasks:,}; {size}.",
         f"Site: {report.folder}",
         f"Open {report.folder / 'index.html'} in a browser, or: bw site serve {report.folder}",
     ]
     if report.answers_left_out:
-        lines.insert(1, f"{report.answers_left_out:,} answers had no room; see --answers-megabytes.")
+        lines.insert(1, f"Answers left out for want of room: {report.answers_left_out:,}; see --answers-megabytes.")
     return lines
 
 

@@ -8,7 +8,7 @@ from benchwright.leaderboard.site.model import SiteData
 def space_card(data: SiteData) -> str:
     """Front matter for ``sdk: static`` and a few words; the title may be anybody's text and is quoted."""
     title = json.dumps(data.title.encode("utf-8", errors="replace").decode("utf-8"), ensure_ascii=False)
-    tables = "\n".join(f"- {_plain(table.title)}: {len(table.rows)} models" for table in data.tables)
+    tables = "\n".join(f"- {_plain(table.title)} ({len(table.rows)})" for table in data.tables)
     return (
         "---\n"
         f"title: {title}\n"

@@ -83,7 +83,8 @@
     };
     window.requestAnimationFrame(() => rest(CHUNK));
     const all = view.table.rows.length;
-    const count = rows.length === all ? `${BW.count(all)} models` : `${BW.count(rows.length)} of ${BW.count(all)} models`;
+    const words = all === 1 ? "1 model" : `${BW.count(all)} models`;
+    const count = rows.length === all ? words : `${BW.count(rows.length)} of ${words}`;
     id("count").textContent = count;
     id("empty").hidden = rows.length > 0;
     id("clear").hidden = !["q", "origin", "weights", "size"].some((name) => view.state[name]);
@@ -130,7 +131,7 @@
     BW.fill("notes", known, notes.map((note) => el("li", null, note)));
     BW.fill("flags", table.flags.filter((flag) => flag.name !== "import").map((flag) => [el("dt", null, el("span", { class: "badge flag" }, flag.name.replaceAll("_", " "))), el("dd", null, flag.text)]));
     id("flags-box").hidden = !table.flags.some((flag) => flag.name !== "import");
-    id("caption").textContent = `${table.title}: ${table.models} models by ${table.metric || "score"}. Buttons in the column heads sort.`;
+    id("caption").textContent = `${table.title}: models by ${table.metric || "score"}. Buttons in the column heads sort.`;
     for (const [name, page] of [["to-heatmap", "heatmap.html"], ["to-compare", "compare.html"]]) {
       id(name).hidden = !table.outcomes;
       id(name).setAttribute("href", `${page}#t=${table.id}`);
