@@ -56,11 +56,11 @@ def public_script(shares: Matrix) -> Matrix:
 
 
 def test_dropping_ties_gives_the_numbers_of_the_public_leaderboards_script() -> None:
-    """They differ by the script's penalty and by our drawn match alone: by less than a point."""
+    """They differ by the script's penalty and by our drawn match alone: hardly at all with 600 problems."""
     _, shares = simulated(12, 600)
     found = by_model(rated(shares, ties=Ties.DROP))
     ours = [found[f"m{index}"].rating for index in range(12)]
-    assert ours == pytest.approx(public_script(shares).tolist(), abs=1.0)
+    assert ours == pytest.approx(public_script(shares).tolist(), abs=0.05)
     assert np.mean(ours) == pytest.approx(1000.0)
 
 
