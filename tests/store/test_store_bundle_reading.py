@@ -105,6 +105,9 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(bundle_reading, "LARGEST_TOTAL", 1_000_000)
     (found,) = flaws(bundle_at(tmp_path / "b.bw.zip", files))
     assert "GiB unpacked; at most" in found
+    monkeypatch.undo()
+    (found,) = flaws(bundle_at(tmp_path / "c.bw.zip", {"a": bytes(40_000_000)}))
+    assert "40,000,000 bytes unpacked, which is 1,0" in found
 
 
 def test_an_encrypted_member_is_named(tmp_path: Path) -> None:

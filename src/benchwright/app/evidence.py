@@ -34,11 +34,31 @@ def evidence_of(folder: ResultsFolder, manifest: Mapping[str, Any], workspace: W
     with tempfile.TemporaryDirectory(prefix="benchwright-evidence-") as home, records_in(Path(home)) as store:
         try:
             load_evidence(folder.path, store, repositories=of_repositories(manifest))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:  # of a line that is JSON, and no record
+        except MALFORMED as error:  # a line that is JSON, and no record
             raise UsageError(
                 f"The records in {folder.path} cannot be read ({type(error).__name__}: {error})."
             ) from error
         yield store
+
+
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
+"""What reading a bundle's files may raise: digests say that a file is what somebody wrote, not that benchwright did, so
+fields may be absent or of any type."""
+
+
+@contextlib.contextmanager
+def from_others(*paths: Path) -> Iterator[None]:
+    """Say plainly, where one of the paths is a bundle, that its files are not of the form that is expected."""
+    try:
+        yield
+    except MALFORMED as error:
+        bundles = [str(path) for path in paths if is_bundle(path)]
+        if not bundles:
+            raise
+        raise UsageError(
+            f"The files in {' or '.join(bundles)} are not of the form that is expected ({type(error).__name__}: "
+            f"{str(error)[:80]}); `bw verify` says all."
+        ) from error
 
 
 def unpack_into(path: Path, out: Path | None) -> Path:

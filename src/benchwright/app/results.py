@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchwright.app.evidence import evidence_of, opened_results, unpack_into
+from benchwright.app.evidence import evidence_of, from_others, opened_results, unpack_into
 from benchwright.app.repositories.results import (
     REPOSITORIES,
     explain_patches,
@@ -83,8 +83,9 @@ def regrade(path: Path, workspace: Workspace, *, out: Path | None = None) -> Reg
     Raises `UsageError` when the folder holds no finished grading.
     """
     if is_bundle(path):
-        path = unpack_into(path, out)
-    elif out is not None:
+        with from_others(path):
+            return regrade(unpack_into(path, out), workspace)
+    if out is not None:
         raise UsageError(f"A results folder is regraded in place; leave --out out, or give a bundle instead of {path}.")
     folder = ResultsFolder(path)
     if folder.finished_manifest().get("kind") == REPOSITORIES:  # before a lock file is made in a foreign folder
@@ -199,7 +200,7 @@ def diff(path_a: Path, path_b: Path, workspace: Workspace) -> DiffReport:
 
     Each is a results folder, whose records are the workspace's, or a result bundle, which brings its own.
     """
-    with opened_results(path_a) as folder_a, opened_results(path_b) as folder_b:
+    with from_others(path_a, path_b), opened_results(path_a) as folder_a, opened_results(path_b) as folder_b:
         manifest_a, manifest_b = folder_a.finished_manifest(), folder_b.finished_manifest()
         with (
             evidence_of(folder_a, manifest_a, workspace) as store_a,

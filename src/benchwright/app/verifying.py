@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.app import verifying_functions, verifying_patches
-from benchwright.app.evidence import evidence_of, of_repositories
+from benchwright.app.evidence import MALFORMED, evidence_of, of_repositories
 from benchwright.app.verification import Check, Finding, Tally, Unpacked, named, short
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import BenchwrightError, MachineError
@@ -158,8 +158,7 @@ def _checks(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
             raise
         except BenchwrightError as error:
             yield Finding(check=name, text=str(error))
-        # Digests say that a file is what somebody wrote, not that benchwright did: fields may be absent or of any type.
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError) as error:
+        except MALFORMED as error:
             what = f"{type(error).__name__}: {str(error)[:80]}"
             yield Finding(
                 check=Check.CONTENT, text=f"The bundle's files are not of the form that is expected ({what})."

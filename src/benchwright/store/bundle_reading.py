@@ -23,6 +23,9 @@ from benchwright.store.bundle import (
 )
 
 _BLOCK = 1024 * 1024
+_LARGEST_RATIO, _ALWAYS_READ = 200, 32 * 1024**2
+"""How many times the archive's size its files may have together, and how many bytes in any case.  Results have about
+ten times; what has a thousand times, the most that deflate gives, was made to fill a disk."""
 _LARGEST_SIGNATURE = 64 * 1024
 _LONGEST_NAME, _LONGEST_PART = 1000, 200
 """Bytes of a path, and of each of its parts: what every file system takes."""
@@ -155,6 +158,8 @@ class Bundle:
         total = sum(file.bytes for file in files)
         if total > LARGEST_TOTAL:
             yield f"The files have {total / 1024**3:.1f} GiB unpacked; at most {LARGEST_TOTAL / 1024**3:.1f} are read."
+        elif total > max(_ALWAYS_READ, _LARGEST_RATIO * self.size):
+            yield f"The files have {total:,} bytes unpacked, which is {total // self.size:,} times the archive's size."
         if len(files) > LARGEST_COUNT:
             yield f"{len(files)} files are listed; at most {LARGEST_COUNT} are read."
 

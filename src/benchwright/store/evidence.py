@@ -42,15 +42,27 @@ def load_evidence(folder: Path, store: RecordStore, *, repositories: bool) -> No
     for what was executed there.
     """
     for plain in _plain_lines(folder / RECORDS):
+        _check_keys(plain, "job_digest")
         if repositories:
             store.put_repository(RepositoryRecord.from_plain(plain))
         else:
             store.put(ExecutionRecord.from_plain(plain))
     for plain in _plain_lines(folder / CONTROLS):
         if repositories:
+            _check_keys(plain, "environment", "sandbox", "problem_digest")
+            if not isinstance(plain["harness_version"], int):
+                raise TypeError("harness_version is no number")
             store.put_repository_controls(RepositoryControls.from_plain(plain))
         else:
+            _check_keys(plain, "environment", "guest_version", "problem_digest")
             store.put_control(ControlRun.from_plain(plain))
+
+
+def _check_keys(plain: Mapping[str, Any], *names: str) -> None:
+    """What something is kept under must be text; raises ``TypeError`` or ``KeyError``."""
+    for name in names:
+        if not isinstance(plain[name], str):
+            raise TypeError(f"{name} is no text")
 
 
 def jobs_with_records(folder: Path) -> list[str]:

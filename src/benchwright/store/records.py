@@ -205,6 +205,8 @@ class RecordStore:
     def _translated(self) -> Iterator[None]:
         try:
             yield
+        except (sqlite3.ProgrammingError, sqlite3.InterfaceError) as error:  # not the machine's fault
+            raise TypeError(f"what a record is kept under is text or a number ({error})") from error
         except sqlite3.DatabaseError as error:
             if "not a database" in str(error) or "malformed" in str(error):
                 raise self._damaged(str(error)) from error
