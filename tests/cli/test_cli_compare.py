@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from running_bw import Run
+from stored_pieces import add_import, add_run
 
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
@@ -139,3 +140,35 @@ def test_the_report_of_a_grading_has_two_lines_on_laziness() -> None:
     assert laziness_lines(summarise(rows, scores, {})) == []
     _, nothing = laziness_lines(summarise(rows[:4], scores, {}, given_names=given))
     assert nothing == "Calibrated minus extracted +0.0 points: no task came out differently"
+
+
+def test_several_runs_of_the_store_are_a_table(bw: Run, tmp_path: Path) -> None:
+    """Pairs with differences, adjusted p-values and what is shown; strange names do no harm."""
+    store = tmp_path / "home" / "results"
+    add_run(store, "[b]alder[/b]", "P" * 20)
+    add_run(store, "birch", "P" * 10 + "F" * 10)
+    add_run(store, "cedar", "F" * 19)
+    done = bw("compare", "[b]alder[/b]", "birch", "cedar")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "[b]alder[/b]" in done.stdout
+    assert "+50.0 [" in done.stdout
+    assert "3 of 3 comparisons show a difference, with p-values adjusted for 3 (Holm)." in done.stdout
+    assert "The task sets differ: every pair is compared on the tasks that both have (column n)." in done.stdout
+    first = json.loads(bw("compare", "[b]alder[/b]", "birch", "cedar", "--against", "first", "--json").stdout)
+    assert [(one["a"], one["b"]) for one in first["comparisons"]] == [
+        ("[b]alder[/b]", "birch"), ("[b]alder[/b]", "cedar")
+    ]  # fmt: skip
+
+
+def test_what_no_difference_means_is_said(bw: Run, tmp_path: Path) -> None:
+    """What so many problems could have shown, and that one problem shows nothing."""
+    store = tmp_path / "home" / "results"
+    add_run(store, "alder", "PF" * 30)
+    add_run(store, "birch", "FP" * 30)
+    add_import(store, "cedar", "P")
+    said = bw("compare", "alder", "birch").stdout
+    assert "Disagreeing as here, a true difference of 3" in said
+    assert "points would show in four of five cases." in said
+    said = bw("compare", "alder", "cedar").stdout
+    assert "No difference shown at n = 1" in said
+    assert "one sample each; imported from Official verdicts" in said

@@ -25,12 +25,12 @@ from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.policy import Conditions, Imports, Policy, arrange
 from benchwright.stats.gaps import Gap, gap
-from benchwright.stats.items import RULES, Item, Items, items
+from benchwright.stats.items import FEWEST_MODELS, RULES, Item, Items, items
 from benchwright.stats.sensitivity import Exclusion, sensitivity
 from benchwright.store.folder import PLANS
 from benchwright.store.results import ResultStore
 
-__all__ = ["Item", "ModelReport", "Report", "ReportRequest", "report"]
+__all__ = ["FEWEST_MODELS", "Item", "ModelReport", "Report", "ReportRequest", "report"]
 
 _SEED = 20240622
 
@@ -53,7 +53,7 @@ class Together:
     """What several models say of the problems, and of each other."""
 
     labels: tuple[str, ...]
-    """The models whose runs may be compared, on the problems that all of them have."""
+    """The models whose runs may be compared, on the problems that all of them have; the best first."""
     problems: tuple[str, ...]
     items: Items | None
     """None for a single model."""
@@ -203,6 +203,8 @@ def _together(models: Sequence[ModelRuns], workspace: Workspace) -> Together:
     ]
     shares = np.array([[_share(one, problem) for problem in problems] for one in compared], dtype=np.float64)
     shares = shares.reshape(len(compared), len(problems))
+    best_first = sorted(range(len(compared)), key=lambda one: (-np.nansum(shares[one]), compared[one].label))
+    compared, shares = [compared[one] for one in best_first], shares[best_first]
     lists = exclusion_sets([run.run for one in models for run in one.scored], problems, workspace)
     found = _open_closed(compared, shares)
     return Together(

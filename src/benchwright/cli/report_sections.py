@@ -7,12 +7,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchwright.app.reporting import Item, ModelReport, Report
+from benchwright.app.reporting import FEWEST_MODELS, Item, ModelReport, Report
 from benchwright.cli.ranking_tables import short
 from benchwright.cli.tables import kind_of, laziness_lines, percent, points, score_name
+from benchwright.core.runs import Estimate
 
 _SHOWN_K = (1, 2, 5, 10, 25, 50, 100)
 _LISTED = 10
+_IN_FULL = 5
+"""Models that are reported on one by one; of more, there is one line each."""
 _GROUPS = 15
 """Rows of a breakdown that are shown; the JSON has all."""
 
@@ -67,7 +70,9 @@ def _plain(text: str) -> str:
 def sections(report: Report) -> Iterator[Section]:
     """Everything of a report that people are shown."""
     yield Section(title=f"Report on {report.benchmark}", lines=[*_references(report), *report.notes], head=True)
-    for model in report.models:
+    if len(report.models) > _IN_FULL:
+        yield _overview(report)
+    for model in report.models if len(report.models) <= _IN_FULL else ():
         yield from _model(model)
     together = report.together
     if len(report.models) > 1:
@@ -87,6 +92,38 @@ def _references(report: Report) -> Iterator[str]:
         yield f"Human reference: {100 * facts.human.value:.0f} %. {facts.human.text} ({facts.human.source})"
     if facts.task_errors:
         yield f"{facts.task_errors.text} ({facts.task_errors.source})"
+
+
+def _overview(report: Report) -> Section:
+    """One line for each of many models, the best first."""
+    estimates = {model.label: _counting(model) for model in report.models}
+    ordered = sorted(report.models, key=lambda one: (-_value(estimates[one.label]), one.label))
+    rows = [
+        (
+            short(model.label),
+            "–" if (estimate := estimates[model.label]) is None else percent(estimate).strip(),
+            f"{model.summary.solved}/{model.summary.problems}",
+            str(len(model.summary.faults)),
+            "–" if model.cost is None else f"{model.cost:.2f}",
+        )
+        for model in ordered
+    ]
+    return Section(
+        title="Scores, 95 % interval",
+        columns=("model", f"pass@1 ({score_name(report.models[0].score.value)})", "solved", "faults", "USD"),
+        rows=rows,
+        lines=[f"Everything on each model is in the JSON, and printed for up to {_IN_FULL} models."],
+    )
+
+
+def _counting(model: ModelReport) -> Estimate | None:
+    """Pass@1 under the score that counts."""
+    metric = f"pass@1[{model.score.value}]"
+    return next((one for one in model.summary.estimates if one.metric == metric), None)
+
+
+def _value(estimate: Estimate | None) -> float:
+    return -1.0 if estimate is None else estimate.value
 
 
 def _model(model: ModelReport) -> Iterator[Section]:
@@ -135,7 +172,9 @@ def _interval(value: float, low: float, high: float) -> str:
 
 def _counts(model: ModelReport) -> Iterator[str]:
     summary = model.summary
-    yield f"{summary.solved} of {summary.problems} problems solved by at least one of {summary.attempts} samples."
+    several = summary.attempts > summary.problems
+    by = f" by at least one of {summary.attempts} samples" if several else ""
+    yield f"{summary.solved} of {summary.problems} problems solved{by}."
     yield from _listed("Missing, counted as not solved", summary.missing)
     yield from _listed("Faults, left out of the score", summary.faults)
     yield from _listed("Flags", sorted({flag for run in model.runs for flag in run.flags}))
@@ -222,12 +261,14 @@ def _items(report: Report) -> Iterator[Section]:
     by_id = {row.problem: row for row in found.rows}
     rows = [(one, *_figures(by_id[one]), ", ".join(by_id[one].suspect)) for one in found.suspects[:_LISTED]]
     lines = [*_listed("Solved by no model", found.unsolved), *_listed("Solved by every model", found.always)]
-    if not found.suspects:
+    if found.models < FEWEST_MODELS:
+        lines.append(f"No problem is called suspect with fewer than {FEWEST_MODELS} models.")
+    elif not found.suspects:
         lines.append(f"No suspect problems among {len(found.rows)}, by {found.models} models.")
     elif len(found.suspects) > _LISTED:
         lines.append(f"{len(found.suspects) - _LISTED} more suspect problems are in the JSON.")
     yield Section(
-        title=f"Suspect problems ({len(found.suspects)})",
+        title=f"Problems: {len(found.suspects)} suspect",
         columns=("problem", "solved", "correlation", "difficulty", "discrimination", "because of"),
         rows=rows,
         lines=lines,
