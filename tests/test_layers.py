@@ -16,7 +16,7 @@ SOURCE = ROOT / "src"
 LIBRARIES = {
     "benchwright.stats": {"numpy", "scipy", "evalica"},
     "benchwright.store": {"pyarrow", "duckdb", "fsspec"},
-    "benchwright.leaderboard": {"numpy", "jinja2", "markupsafe", "vl_convert", "pyarrow"},  # jinja2 brings markupsafe
+    "benchwright.leaderboard": {"numpy", "jinja2", "vl_convert", "pyarrow"},
     "benchwright.benchmarks": {"huggingface_hub", "pyarrow"},
     "benchwright.environments": {"uv", "zstandard"},
     # Inspect runs its tasks under anyio and wants settings of sandboxes as pydantic models; it depends on both.

@@ -170,7 +170,7 @@ def _newest(found: Sequence[_Found]) -> str:
 def _bundles(paths: Sequence[Path]) -> Iterator[Bundle]:
     for path in paths:
         if not path.is_file():
-            raise UsageError(f"There is no bundle {path}; make one with bw results export.")
+            raise UsageError(f"There is no bundle {path}; make one with bw store export.")
         yield Bundle(title=path.name, path=path)
 
 

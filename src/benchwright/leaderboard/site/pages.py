@@ -52,11 +52,10 @@ class Pages:
         )
         self._templates.filters |= {
             "share": _share,
-            "outside": _outside,
             "denominator": _denominator,
             "address": address_of,
         }
-        self._templates.tests |= {"imported": _imported, "own": _own}
+        self._templates.tests |= {"imported": _imported, "own": _own, "web": _web}
         known = {name: data.facts_of(name) for name in dict.fromkeys(table.benchmark for table in data.tables)}
         self._always = {"data": data, "known": known, "tables": data.tables, "ids": ids}
 
@@ -82,16 +81,12 @@ def _share(row: LeaderboardRow, table: Table) -> str:
     return next((f"{100 * one.value:.1f}" for one in row.reported if one.metric == table.metric), "–")
 
 
-def _outside(text: str, url: str) -> str:
-    """A link when the address is one of the web, the bare text otherwise."""
-    from markupsafe import Markup
-
+def _web(url: str) -> bool:
+    """Whether an address is one of the web; others, such as ``javascript:``, become no links."""
     try:
-        web = urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).netloc)
+        return urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).netloc)
     except ValueError:  # such as a broken IPv6 address
-        web = False
-    link = Markup('<a href="{}" rel="noopener noreferrer nofollow">{}</a>')
-    return link.format(url, text) if web else text
+        return False
 
 
 def _denominator(table: Table) -> str:
