@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from benchwright.core.results import StoredRun
 from benchwright.store.entries import ROWS_FILE
-from benchwright.store.row_tables import SCHEMA, flat_lines
+from benchwright.store.row_tables import SCHEMA, flat_lines, spelled, table_of
 
 if TYPE_CHECKING:
     from benchwright.store.results import ResultStore
@@ -19,7 +19,7 @@ RUNS = pa.schema(
         *((name, pa.string()) for name in RUN_COLUMNS),
         ("data_digest", pa.string()),
         ("scores", pa.list_(pa.string())),
-        ("reported", pa.map_(pa.string(), pa.float64())),
+        ("reported", pa.list_(pa.struct([("metric", pa.string()), ("value", pa.float64())]))),
         ("problems", pa.int32()),
         ("samples", pa.int32()),
         ("solved", pa.int32()),
@@ -57,7 +57,7 @@ PROBLEMS = pa.schema(
 
 def runs_table(runs: Iterable[StoredRun]) -> pa.Table:
     """One line per run."""
-    return pa.Table.from_pylist([_run_line(run) for run in runs], schema=RUNS)
+    return table_of([_run_line(run) for run in runs], RUNS)
 
 
 def _run_line(run: StoredRun) -> dict[str, object]:
@@ -65,16 +65,11 @@ def _run_line(run: StoredRun) -> dict[str, object]:
     line |= {
         "source": run.source and run.source.title,
         "scores": list(run.scores),
-        "reported": [(one.metric, one.value) for one in run.reported],
+        "reported": [{"metric": spelled(one.metric), "value": one.value} for one in run.reported],
         "flags": list(run.flags),
         **run.facts.to_plain(),
     }
-    return {name: _spelled(line[name]) for name in RUNS.names}
-
-
-def _spelled(value: object) -> object:
-    """Text without the lone surrogates that no column can hold."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+    return {name: spelled(line[name]) for name in RUNS.names}
 
 
 def frame_of(store: "ResultStore", runs: Sequence[StoredRun]) -> pa.Table:
@@ -85,11 +80,7 @@ def frame_of(store: "ResultStore", runs: Sequence[StoredRun]) -> pa.Table:
 
 
 def _framed(store: "ResultStore", run: StoredRun, schema: pa.Schema) -> pa.Table:
-    rows = (
-        store.row_table(run)
-        if ROWS_FILE in run.files
-        else pa.Table.from_pylist(flat_lines(store.rows(run.entry)), schema=SCHEMA)
-    )
+    rows = store.row_table(run) if ROWS_FILE in run.files else table_of(flat_lines(store.rows(run.entry)), SCHEMA)
     line = _run_line(run)
     columns = [pa.repeat(pa.scalar(line[name], pa.string()), rows.num_rows) for name in RUN_COLUMNS]
     return pa.Table.from_arrays([*columns, *rows.columns], schema=schema)
@@ -108,9 +99,5 @@ def problems_table(store: "ResultStore", runs: Iterable[StoredRun]) -> pa.Table:
             line = {"benchmark": run.benchmark, "version": run.version, **facts.to_plain()}
             line["problem_id"] = line.pop("id")
             lines.setdefault((run.benchmark, run.version, facts.id), line)
-    plain = [{name: _spelled_all(value) for name, value in line.items()} for line in lines.values()]
-    return pa.Table.from_pylist(plain, schema=PROBLEMS)
-
-
-def _spelled_all(value: object) -> object:
-    return [_spelled(one) for one in value] if isinstance(value, list) else _spelled(value)
+    plain = [{name: spelled(value) for name, value in line.items()} for line in lines.values()]
+    return table_of(plain, PROBLEMS)

@@ -1,12 +1,14 @@
 """Result rows as Parquet: one line per sample and score, in columns that any tool can read."""
 
+import io
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.json
 import pyarrow.parquet as pq
 
 from benchwright.core.results import Tally
@@ -46,24 +48,41 @@ def storable(row: ResultRow) -> ResultRow:
     try:
         json.dumps(plain, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return row_from_plain(_spelled(plain))
+        return row_from_plain(spelled(plain))
     return row
 
 
-def _spelled(value: Any) -> Any:
+def spelled(value: Any) -> Any:
+    """Plain data in which lone surrogates are spelled out."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, list):
-        return [_spelled(one) for one in value]
+        return [spelled(one) for one in value]
     if isinstance(value, dict):
-        return {name: _spelled(one) for name, one in value.items()}
+        return {name: spelled(one) for name, one in value.items()}
     return value
 
 
 def write_rows(path: Path, rows: Sequence[ResultRow]) -> None:
     """Write a Parquet file of storable rows, with a checksum for every page."""
-    table = pa.Table.from_pylist(flat_lines(rows), schema=SCHEMA)
+    table = table_of(flat_lines(rows), SCHEMA)
     pq.write_table(table, path, compression="zstd", write_page_checksum=True)
+
+
+def table_of(lines: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Lines of plain data as a table.
+
+    They go through JSON, because Arrow's other ways from Python values load pandas where it is installed, which takes
+    longer than all the rest of recording a run.
+    """
+    if not lines:
+        return schema.empty_table()
+    data = "\n".join(map(json.dumps, lines)).encode()
+    return pyarrow.json.read_json(
+        io.BytesIO(data),
+        read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(data) + 1),
+        parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
+    )
 
 
 def flat_lines(rows: Iterable[ResultRow]) -> list[dict[str, Any]]:
