@@ -417,16 +417,20 @@ def test_a_forged_patch_is_found(
     )
 
 
-def test_samples_beyond_the_first_are_said_to_be_unchecked(patches: Path) -> None:
-    """The predictions of one file are one for each instance."""
+def test_further_samples_are_traced_where_their_patches_are(patches: Path) -> None:
+    """Runs of agents keep the patches of each repetition in a file of their own; where one is gone, that is said."""
 
     def further(rows: Lines) -> Lines:
-        return [*rows, {**rows[0], "sample": 1}]
+        return [*rows, *({**row, "sample": 1} for row in rows)]
 
-    assert (
-        "1 rows are of further samples, whose patches are not looked at."
-        in verify(forged(patches, "rows.jsonl", further)).tally.notes
-    )
+    files = files_of(forged(patches, "rows.jsonl", further))
+    without = verify(packed(patches.with_name("b.bw.zip"), files, patches))
+    assert without.tally.notes[-1] == "3 rows are of samples whose patches are not in the bundle."
+    entries = json.loads(files["preds.json"]).values()
+    files["predictions-2.jsonl"] = "".join(json.dumps(entry) + "\n" for entry in entries).encode()
+    report = verify(packed(patches.with_name("b.bw.zip"), files, patches))
+    assert (report.tally.jobs, report.tally.traced) == (4, 4)
+    assert {finding.check for finding in report.findings} == {Check.SUMMARY}
 
 
 # Anything at all

@@ -71,32 +71,40 @@ def check_verdicts(given: Unpacked) -> Iterator[Finding]:
 
 def check_answers(given: Unpacked) -> Iterator[Finding]:
     """The record of each row is that of the bundle's patch, by the digest of its job."""
-    path = given.folder.path / PREDICTIONS
     tests = _tests(given)
-    if not path.exists() or not any(facts.environment for facts in tests.values()):
+    samples = sorted({row.sample for row in given.rows})
+    files = {sample: path for sample in samples if (path := _predictions(given.folder.path, sample)).exists()}
+    if not files or not any(facts.environment for facts in tests.values()):
         given.tally.notes.append("Which patches the records are of is not shown by the bundle.")
         return
     try:
-        attempts = _attempts(path, given, tests)
+        attempts = {sample: _attempts(path, given, tests) for sample, path in files.items()}
     except UnknownNameError as error:
         given.tally.notes.append(f"{error} Which patches the records are of is not shown.")
         return
-    further = sum(row.sample > 0 for row in given.rows)
+    further = sum(row.sample not in files for row in given.rows)
     if further:
-        given.tally.notes.append(f"{further} rows are of further samples, whose patches are not looked at.")
-    untraced = [
-        finding
-        for row in given.rows
-        if row.sample == 0
-        and (finding := _untraceable(given, row, attempts.get(row.problem_id), tests[row.problem_id]))
-    ]
+        given.tally.notes.append(f"{further} rows are of samples whose patches are not in the bundle.")
+    untraced = []
+    for row in given.rows:
+        if row.sample in files:
+            attempt = attempts[row.sample].get(row.problem_id)
+            untraced.append(_untraceable(given, row, attempt, tests[row.problem_id]))
+    findings = [finding for finding in untraced if finding is not None]
     if given.manifest["benchwright_version"] == benchwright.__version__:
-        yield from untraced
-    elif untraced:
-        given.tally.notes.append(f"{len(untraced)} rows of another version of benchwright could not be traced.")
+        yield from findings
+    elif findings:
+        given.tally.notes.append(f"{len(findings)} rows of another version of benchwright could not be traced.")
+
+
+def _predictions(folder: Path, sample: int) -> Path:
+    """Where the patches of a repetition are; runs of agents have several."""
+    return folder / (PREDICTIONS if sample == 0 else f"predictions-{sample + 1}.jsonl")
 
 
 def _attempts(path: Path, given: Unpacked, tests: Mapping[str, TestFacts]) -> dict[str, Attempt]:
+    if not path.stat().st_size:
+        return {}
     name = given.manifest["benchmark"]
     problems = RepositorySet(
         benchmark=name,
