@@ -5,11 +5,11 @@ stands in its place until the program has run, and for readers without JavaScrip
 """
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.core.results import Origin
+from benchwright.leaderboard.site.chart_points import by_cost, by_date, by_size, point_of, score_of
 from benchwright.leaderboard.site.model import HUMAN, SiteData
 from benchwright.leaderboard.tables import LeaderboardRow, Table
 
@@ -72,61 +72,20 @@ KINDS = (
 
 def charts(table: Table, data: SiteData) -> dict[str, dict[str, Any]]:
     """The specifications that a table has the numbers for, by kind; without colours, which `dressed` adds."""
-    rows = [row for row in table.rows if _score(table, row) is not None]
+    rows = [row for row in table.rows if score_of(table, row) is not None]
     made: dict[str, dict[str, Any]] = {}
     if rows:
         made["ratings"] = _ratings(table, rows)
     human = data.facts_of(table.benchmark).human
     references = [] if human is None else [{"score": 100 * human.value, "label": HUMAN}]
     for kind, values in (
-        ("date", _by_date(table, rows)),
-        ("size", _by_size(table, rows)),
-        ("cost", _by_cost(table, rows)),
+        ("date", by_date(table, rows)),
+        ("size", by_size(table, rows)),
+        ("cost", by_cost(table, rows)),
     ):
         if len(values) > 1:
             made[kind] = _scatter(kind, table, values, references)
     return made
-
-
-def _score(table: Table, row: LeaderboardRow) -> float | None:
-    if row.estimate is not None:
-        return row.estimate.value
-    return next((one.value for one in row.reported if one.metric == table.metric), None)
-
-
-def _point(table: Table, row: LeaderboardRow, x: Any) -> dict[str, Any]:
-    score = _score(table, row)
-    assert score is not None
-    weights = {True: "open weights", False: "closed weights", None: "weights unknown"}[row.facts.open_weights]
-    point = {"model": row.label, "x": x, "score": round(100 * score, 2), "weights": weights}
-    if row.estimate is not None:
-        point |= {"low": round(100 * row.estimate.low, 2), "high": round(100 * row.estimate.high, 2)}
-    if row.origin is Origin.IMPORTED:
-        point["results"] = f"imported from {row.source.title}" if row.source else "imported"
-    else:
-        point["results"] = "own"
-    return point
-
-
-def _by_date(table: Table, rows: Iterable[LeaderboardRow]) -> list[dict[str, Any]]:
-    return _fronted([_point(table, row, row.facts.released[:10]) for row in rows if row.facts.released])
-
-
-def _by_size(table: Table, rows: Iterable[LeaderboardRow]) -> list[dict[str, Any]]:
-    return _fronted([_point(table, row, row.facts.parameters) for row in rows if (row.facts.parameters or 0) > 0])
-
-
-def _by_cost(table: Table, rows: Iterable[LeaderboardRow]) -> list[dict[str, Any]]:
-    return _fronted([_point(table, row, row.cost) for row in rows if (row.cost or 0) > 0])
-
-
-def _fronted(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Marks the points of the Pareto front: those with no point as far left or further that is as high or higher."""
-    best = float("-inf")
-    for point in sorted(points, key=lambda point: (point["x"], -point["score"], point["model"])):
-        point["front"] = point["score"] > best
-        best = max(best, point["score"])
-    return points
 
 
 _X = {
@@ -161,20 +120,8 @@ def _scatter(kind: str, table: Table, values: list[dict[str, Any]], references: 
             "mark": {"type": "point", "filled": True, "size": 52, "opacity": 0.85},
             "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
         },
-        {
-            "transform": front,
-            "mark": {
-                "type": "text",
-                "align": "right",
-                "dx": -7,
-                "dy": -7,
-                "fontSize": 11,
-                "color": "text",
-                "limit": 190,
-            },
-            "encoding": {"x": x, "y": y, "text": {"field": "model"}},
-        },
     ]
+    layers += [_names(side, x, y) for side in ("left", "right") if any(value.get("name") == side for value in values)]
     if references:
         line = {"y": {"field": "score", "type": "quantitative"}}
         layers += [
@@ -192,6 +139,16 @@ def _scatter(kind: str, table: Table, values: list[dict[str, Any]], references: 
     return _framed({"data": {"values": values}, "width": 860, "height": 380, "layer": layers})
 
 
+def _names(side: str, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
+    """Names of the front on one side of their points."""
+    align, shift = ("right", -7) if side == "left" else ("left", 7)
+    return {
+        "transform": [{"filter": f"datum.name === '{side}'"}],
+        "mark": {"type": "text", "align": align, "dx": shift, "dy": -7, "fontSize": 11, "color": "text", "limit": 190},
+        "encoding": {"x": x, "y": y, "text": {"field": "model"}},
+    }
+
+
 def _shapes(names: Sequence[str]) -> list[str]:
     shapes = {"open weights": "circle", "closed weights": "triangle-up", "weights unknown": "square"}
     return [shapes[name] for name in names]
@@ -201,7 +158,7 @@ def _ratings(table: Table, rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
     rated = [row for row in rows if row.rated is not None]
     values: list[dict[str, Any]] = []
     for row in rated or rows:
-        point = _point(table, row, None)
+        point = point_of(table, row, None)
         if row.rated is not None:
             ends = {"low": round(row.rated.low, 1), "high": round(row.rated.high, 1)}
             point |= {"x": round(row.rated.rating, 1), **ends, "rank": row.rated.rank}

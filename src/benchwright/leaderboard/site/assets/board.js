@@ -121,7 +121,7 @@
   const about = function () {
     const table = view.table;
     const known = table.references.map((one) => el("li", null, one.text, " Source: ", BW.outside(one.source, one.url), "."));
-    const notes = [...table.notes, table.method, table.anchor].filter(Boolean);
+    const notes = [...table.notes, table.method, table.anchor && `Anchor of the ratings: ${table.anchor}.`].filter(Boolean);
     id("title").textContent = table.title;
     BW.fill("warnings", table.warnings.map((one) => el("li", null, one.text, " (", BW.outside("source", one.url), ")")));
     BW.fill("reason", table.reason ? ["A table of its own: ", table.reason] : null);
@@ -129,7 +129,10 @@
     BW.fill("shared", shared.map((flag) => el("li", null, "All rows: ", el("span", { class: "badge flag" }, flag.name.replaceAll("_", " ")), " ", flag.text)));
     BW.fill("sources", table.sources.map(imported));
     BW.fill("notes", known, notes.map((note) => el("li", null, note)));
-    BW.fill("flags", table.flags.filter((flag) => flag.name !== "import").map((flag) => [el("dt", null, el("span", { class: "badge flag" }, flag.name.replaceAll("_", " "))), el("dd", null, flag.text)]));
+    // One line for each kind of flag: what differs from row to row stands with the row, and on the model's page.
+    const kinds = new Map();
+    for (const flag of table.flags.filter((one) => one.name !== "import")) kinds.set(flag.name, [...(kinds.get(flag.name) || []), flag.text]);
+    BW.fill("flags", [...kinds].map(([name, texts]) => [el("dt", null, el("span", { class: "badge flag" }, name.replaceAll("_", " "))), el("dd", null, texts[0], texts.length > 1 ? el("span", { class: "muted" }, ` For one of the rows; others differ in their numbers or dates, as their pages say.`) : null)]));
     id("flags-box").hidden = !table.flags.some((flag) => flag.name !== "import");
     id("caption").textContent = `${table.title}: models by ${table.metric || "score"}. Buttons in the column heads sort.`;
     for (const [name, page] of [["to-heatmap", "heatmap.html"], ["to-compare", "compare.html"]]) {

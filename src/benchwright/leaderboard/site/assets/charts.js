@@ -72,6 +72,8 @@
     const table = BW.tableOf(state.t) || BW.tables().find((one) => one.charts.length) || BW.tables()[0];
     if (!table) return;
     BW.tableSelect(id("table"), BW.tables().filter((one) => one.charts.length), table.id);
+    const still = BW.tables().find((one) => one.charts.length);
+    if (table !== still) for (const picture of document.querySelectorAll(".drawing img")) picture.remove();
     view.charts = await BW.load("charts-" + table.id);
     for (const section of document.querySelectorAll(".chart")) section.hidden = !(section.id in view.charts.specs);
     id("none").hidden = table.charts.length > 0;

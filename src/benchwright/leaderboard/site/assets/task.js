@@ -29,7 +29,7 @@
     const tests = one.tests || [];
     return [
       el("p", null, of > 1 ? `Sample ${number + 1}: ` : null, el("span", { class: "outcome " + ({ passed: "solved", fault: "fault" }[one.outcome] || "unsolved") }, (one.outcome || "").replaceAll("_", " ")), one.reason ? `, ${one.reason.replaceAll("_", " ")}` : null, one.planned ? `; ${one.passed || 0} of ${one.planned} tests passed` : null, one.transcript ? [" · ", BW.outside("transcript", one.transcript)] : null),
-      one.detail ? el("p", { class: "muted" }, one.detail) : null,
+      one.detail && one.outcome !== "passed" ? el("p", { class: "muted" }, one.detail) : null,
       one.text ? el("pre", { tabindex: "0" }, one.text) : null,
       one.note ? el("p", { class: "muted" }, one.note) : null,
       tests.length ? el("details", null, el("summary", null, `Tests (${tests.length + (one.more_tests || 0)})`), el("ul", null, tests.map(([name, passed, message]) => el("li", null, el("span", { class: "outcome " + (passed ? "solved" : "unsolved") }, name, el("span", { class: "unseen" }, passed ? " passed" : " failed")), message ? el("pre", { tabindex: "0" }, message) : null)), one.more_tests ? el("li", { class: "muted" }, `${one.more_tests} more are not shown.`) : null)) : null,
@@ -49,8 +49,8 @@
   };
 
   const neighbours = function (problems, number) {
-    const link = (place, text) => (place in problems.ids ? el("a", { href: BW.taskAddress(problems.benchmark, problems.ids[place]) }, text, problems.ids[place]) : null);
-    return el("p", { class: "line" }, link(number - 1, "← ") || el("span"), link(number + 1, "→ "));
+    const link = (place, before, after) => (place in problems.ids ? el("a", { href: BW.taskAddress(problems.benchmark, problems.ids[place]) }, before, problems.ids[place], after) : el("span"));
+    return el("p", { class: "line" }, link(number - 1, "← ", ""), link(number + 1, "", " →"));
   };
 
   const form = async function (name) {
