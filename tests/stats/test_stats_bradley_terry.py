@@ -53,7 +53,7 @@ def test_baseball_as_agresti_has_it() -> None:
     assert dict(zip(teams, found, strict=True)) == pytest.approx(dict(zip(teams, published, strict=True)), abs=0.006)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)  # the first call imports evalica
 @given(st.integers(2, 6).flatmap(lambda m: st.lists(st.integers(0, 30), min_size=m * m, max_size=m * m)))
 def test_strengths_are_where_a_general_optimiser_finds_the_maximum(cells: list[int]) -> None:
     """Whatever the wins, also none at all or all on one side, library and reference agree."""
@@ -88,7 +88,7 @@ def test_two_sets_of_models_that_hardly_met_are_still_at_the_maximum(link: int) 
     assert logs[:10].min() > logs[10:].max()
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([0.0, 0.3, 1.0]))
 def test_from_nearby_results_the_same_strengths_are_found(seed: int, models: int, met: float) -> None:
     """However much the results of a round differ from all, and whether or not its models met."""
