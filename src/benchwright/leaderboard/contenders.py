@@ -73,14 +73,18 @@ def _contender(together: Sequence[ScoredRun], problems: Sequence[str], names: Ma
     return Contender(
         label=label,
         runs=runs,
-        tallies={problem: _sum([scored.tallies[problem] for scored in together]) for problem in problems},
+        tallies=_pooled([scored.tallies for scored in together], problems),
         scores=tuple(means),
     )
 
 
-def _sum(tallies: Sequence[Tally]) -> Tally:
+def _pooled(tallies: Sequence[Mapping[str, Tally]], problems: Sequence[str]) -> dict[str, Tally]:
     if len(tallies) == 1:
-        return tallies[0]
+        return {problem: tallies[0][problem] for problem in problems}
+    return {problem: _sum([one[problem] for one in tallies]) for problem in problems}
+
+
+def _sum(tallies: Sequence[Tally]) -> Tally:
     return Tally(
         scored=sum(one.scored for one in tallies),
         passed=sum(one.passed for one in tallies),

@@ -5,6 +5,7 @@ from calendar import monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from benchwright.core.results import ModelFacts
 
@@ -65,6 +66,7 @@ def _latest(text: str) -> date | None:
         return None
 
 
+@lru_cache(maxsize=4096)  # a thousand models meet the same dates of the same problems
 def _earliest(text: str) -> date | None:
     parts = _parts(text)
     try:
