@@ -59,6 +59,7 @@ class Layout:
     def create(self) -> None:
         """Make an empty store where there is none; raises `UsageError` when other things are in the folder."""
         if self.exists():
+            self.runs.mkdir(exist_ok=True)  # whoever made the store may have been killed before this
             return
         self.root.mkdir(parents=True, exist_ok=True)
         strangers = [path.name for path in self.root.iterdir() if not path.name.startswith(".")]

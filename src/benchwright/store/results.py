@@ -9,7 +9,6 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,9 +16,9 @@ from benchwright.core.errors import MachineError, UnknownNameError, UsageError
 from benchwright.core.results import Origin, ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import ResultRow, Score
 from benchwright.store import finding, upkeep
-from benchwright.store.blobs import sound_blob, write_blob
 from benchwright.store.durable import Stage, flush, write_durably
 from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry, content_digest
+from benchwright.store.entry_parts import Parts, check_whole, write_rows_durably
 from benchwright.store.folder import MANIFEST, now
 from benchwright.store.index import Index, IndexUnusableError
 from benchwright.store.layout import Layout, translated
@@ -89,13 +88,13 @@ class ResultStore:
         from benchwright.store.row_tables import storable  # loads pyarrow, which listing runs does not need
 
         kept = [storable(row) for row in rows]
-        _check(run, kept, files)
+        check_whole(run, kept, files)
         content = content_digest(run, kept)
         with translated("Recording the run"), self._stage() as stage:
-            parts = _Parts.read(run, files)
+            parts = Parts.read(run, files)
             digests = parts.digests()
             if kept:
-                digests[ROWS_FILE] = _write_rows(stage, kept)
+                digests[ROWS_FILE] = write_rows_durably(stage, kept)
             parts.write(stage, self.layout)
             with self._held():
                 self._catch_up_locked()
@@ -121,7 +120,7 @@ class ResultStore:
             ValueError: A content is not what the entry says, or is not given; the message is a clause.
         """
         self._refuse_read_only()
-        parts = _Parts(contents={hashlib.sha256(content).hexdigest(): content for content in contents})
+        parts = Parts(contents={hashlib.sha256(content).hexdigest(): content for content in contents})
         parts.check(entry, rows)
         with translated("Taking the run over"), self._stage() as stage:
             if rows is not None:
@@ -275,7 +274,7 @@ class ResultStore:
         finally:
             stage.close()
 
-    def _move_in(self, entry: Entry, stage: Stage, parts: "_Parts") -> None:
+    def _move_in(self, entry: Entry, stage: Stage, parts: Parts) -> None:
         """Put an entry in its place; the lock must be held."""
         write_durably(stage.entry / ENTRY_FILE, entry.to_bytes())
         flush(stage.entry)
@@ -348,87 +347,3 @@ class ResultStore:
     def _refuse_read_only(self) -> None:
         if self._read_only:
             raise UsageError(f"The store {self.layout.root} was opened for reading alone; nothing can be recorded.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
-    """The contents of an entry's files besides its rows."""
-
-    contents: Mapping[str, bytes]
-    """By digest."""
-    names: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Digest by name."""
-
-    @classmethod
-    def read(cls, run: StoredRun, files: Mapping[str, Path | bytes]) -> "_Parts":
-        contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
-        if run.manifest and MANIFEST not in contents:
-            contents[MANIFEST] = json.dumps(dict(run.manifest), indent=2).encode() + b"\n"
-        names = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-        return cls(contents={names[name]: content for name, content in contents.items()}, names=names)
-
-    def digests(self) -> dict[str, str]:
-        return dict(self.names)
-
-    def check(self, entry: Entry, rows: bytes | None) -> None:
-        """Raise ``ValueError`` unless this is all that an entry names, and as it says."""
-        wanted = dict(entry.run.files)
-        said = wanted.pop(ROWS_FILE, None)
-        found = None if rows is None else hashlib.sha256(rows).hexdigest()
-        if said != found:
-            raise ValueError(f"{ROWS_FILE} is not what the entry says")
-        for name, digest in wanted.items():
-            if digest not in self.contents:
-                raise ValueError(f"its file {name!r:.80} is missing, or not what the entry says")
-
-    def write(self, stage: Stage, layout: Layout) -> None:
-        """Have every content on the disk, in the stage where it is not in the store already."""
-        for digest, content in self.contents.items():
-            if not sound_blob(layout.blob(digest), digest):
-                _write(stage.blobs / digest, content)
-
-    def move_in(self, stage: Stage, layout: Layout) -> None:
-        """Put every content in its place; the store's lock must be held."""
-        folders = set()
-        for digest, content in self.contents.items():
-            target, staged = layout.blob(digest), stage.blobs / digest
-            if not staged.exists():
-                if target.exists():
-                    continue
-                _write(staged, content)  # it was in the store a moment ago, and was cleared away since
-            target.parent.mkdir(parents=True, exist_ok=True)
-            staged.replace(target)
-            folders |= {target.parent, target.parent.parent}
-        for folder in folders:
-            flush(folder)
-        if folders:
-            flush(layout.root)
-
-
-def _write(path: Path, content: bytes) -> None:
-    write_blob(path, content)
-    flush(path)
-
-
-def _write_rows(stage: Stage, rows: Sequence[ResultRow]) -> str:
-    from benchwright.store.row_tables import write_rows
-
-    path = stage.entry / ROWS_FILE
-    write_rows(path, rows)
-    flush(path)
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _check(run: StoredRun, rows: Sequence[ResultRow], files: Mapping[str, Path | bytes]) -> None:
-    there, said = {row.score for row in rows}, set(run.scores)
-    if there != said:
-        raise UsageError(
-            f"The run says that it has rows of {', '.join(sorted(said)) or 'no score'}, but they are of "
-            f"{', '.join(sorted(there)) or 'none'}; both must be the same."
-        )
-    keys = {(row.problem_id, row.sample, row.score) for row in rows}
-    if len(keys) != len(rows):
-        raise UsageError(f"{len(rows) - len(keys)} rows are given twice for the same problem, sample and score.")
-    for name in files:
-        if name in (ROWS_FILE, ENTRY_FILE):
-            raise UsageError(f"A file of a run cannot be called {name}: the store keeps its own under that name.")

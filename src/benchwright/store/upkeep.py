@@ -41,18 +41,21 @@ def damage(layout: Layout) -> Iterator[str]:
     """Everything in a store that is not what it was when it was written, a sentence for each."""
     entries: list[Entry] = []
     sound: dict[str, str | None] = {}
+    named = set()
     for name in sorted(layout.names()):
         try:
             entry = layout.read_entry(name)
         except UnknownSchemaError as error:
+            named.add(name)
             yield str(error)
             continue
         except ValueError as error:
+            named.add(name)
             yield f"Run {name[:12]}: {error}."
             continue
         entries.append(entry)
         yield from _damage_of(layout, entry, sound)
-    yield from _index_damage(layout, entries)
+    yield from _index_damage(layout, entries, named)
 
 
 def _damage_of(layout: Layout, entry: Entry, sound: dict[str, str | None]) -> Iterator[str]:
@@ -81,8 +84,8 @@ def _why_not(path: Path, digest: str, *, packed: bool) -> str | None:
     return None if found == digest else "has been changed since it was written"
 
 
-def _index_damage(layout: Layout, entries: Iterable[Entry]) -> Iterator[str]:
-    """Where the index says something else than the entries; it is made anew by opening the store, or `rebuild`."""
+def _index_damage(layout: Layout, entries: Iterable[Entry], named: set[str]) -> Iterator[str]:
+    """Where the index says something else than the entries, those left aside that have been named as damaged."""
     right = Index(None)
     right.add(entries)
     try:
@@ -95,7 +98,7 @@ def _index_damage(layout: Layout, entries: Iterable[Entry]) -> Iterator[str]:
     finally:
         index.close()
         right.close()
-    for name in sorted(wrong):
+    for name in sorted(wrong - named):
         yield f"The index does not say of run {str(name)[:12]} what its entry says; delete index.sqlite."
 
 
