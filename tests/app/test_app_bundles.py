@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_pieces import IDS
 from app_pieces import PROBLEMS, WRONG, ScriptedFactory, first_ids, references, run_grading, silent, write_samples
 from bundle_forging import files_of, forged
+from patch_pieces import graded_patches, nothing_is_built, patch_options
 
-from benchwright.app.bundled_answers import with_answers
+from benchwright.app.bundled_answers import with_answers, with_patches
 from benchwright.app.bundles import BundleReport, import_bundle, write_bundle
 from benchwright.app.controls import CheckOptions, check_benchmark
 from benchwright.app.grading import GradeOptions, GradeReport, grade
 from benchwright.app.recording import record
+from benchwright.app.repositories.grading import grade_patches
+from benchwright.app.repositories.selection import Selection
 from benchwright.app.results import diff, regrade
 from benchwright.app.verifying import verify
 from benchwright.app.workspace import Workspace
@@ -264,3 +268,40 @@ def test_a_damaged_bundle_is_not_used(bundle: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=r"more\.txt is in the archive and not in the list; `bw verify"):
             use()
+
+
+def test_patches_of_a_bundle_are_graded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the data file, by the rules they had; another benchmark, and a bundle of functions, are refused."""
+    nothing_is_built(monkeypatch)
+    first = graded_patches(tmp_path)
+    bundle = write_bundle(first.folder, tmp_path / "p.bw.zip", Workspace(home=tmp_path / "home")).path
+    options = patch_options(tmp_path, predictions=bundle, out=tmp_path / "again")
+    with with_patches(options, {"data"}) as filled:
+        assert filled.selection.limits == options.selection.limits
+        report = grade_patches(filled, elsewhere(tmp_path), lambda progress: None)
+    assert (report.executed, report.manifest["model"]) == (2, "m")
+    assert [row.verdict for row in report.rows] == [row.verdict for row in first.rows]
+    assert diff(bundle, report.folder, elsewhere(tmp_path)).changes == ()
+    for benchmark, message in (
+        ("swebench-lite", "answers repositories, not swebench-lite"),
+        ("repositories", "--dataset"),
+    ):
+        other = dataclasses.replace(options, selection=Selection(benchmark=benchmark))
+        with pytest.raises(UsageError, match=message), with_patches(other, ()):
+            pass
+
+
+def test_a_bundle_names_no_file_of_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A subset that is a path, which somebody put into a manifest, is not read."""
+    nothing_is_built(monkeypatch)
+    first = graded_patches(tmp_path)
+    bundle = write_bundle(first.folder, tmp_path / "p.bw.zip", Workspace(home=tmp_path / "home")).path
+    for changes, ids in (({"subset": "/etc/passwd"}, None), ({"subset": "/etc/passwd", "ids": [IDS[0]]}, (IDS[0],))):
+        other = forged(bundle, "manifest.json", lambda manifest, changes=changes: {**manifest, **changes})
+        options = patch_options(tmp_path, predictions=other)
+        if ids is None:
+            with pytest.raises(UsageError, match="give it with --subset"), with_patches(options, {"data"}):
+                pass
+            continue
+        with with_patches(options, {"data"}) as filled:
+            assert (filled.selection.subset, filled.selection.ids) == (None, ids)

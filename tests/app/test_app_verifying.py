@@ -10,30 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_pieces import BAD, GOOD, IDS, setup_of, write_rows
+from agent_pieces import GOOD, IDS
 from app_pieces import PROBLEMS, WRONG, ScriptedFactory, first_ids, references, run_grading, write_samples
 from bundle_forging import Lines, files_of, forged, packed
+from patch_pieces import graded_patches, nothing_is_built
 
 from benchwright.app.bundles import write_bundle
-from benchwright.app.repositories import grading
-from benchwright.app.repositories.grading import ControlMode, PatchGradeOptions, grade_patches
-from benchwright.app.repositories.selection import Selection
-from benchwright.app.repositories.setups import Selected
 from benchwright.app.results import regrade
 from benchwright.app.verification import Check
 from benchwright.app.verifying import VerifyReport, verify
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
-from benchwright.core.execution import ExitCause, TestOutcome
-from benchwright.core.repositories import (
-    TESTS_STEP,
-    RepositoryJob,
-    RepositoryRecord,
-    SessionReport,
-    Step,
-    TestReport,
-)
-from benchwright.grading.repositories import RepositoryPipeline
+from benchwright.core.execution import TestOutcome
 from benchwright.testing import finished_record, lost_record
 
 
@@ -298,63 +286,14 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path) -> None:
 # Patches
 
 
-def seen(pipeline: RepositoryPipeline, job: RepositoryJob) -> RepositoryRecord:
-    """What is seen of a patch: `GOOD` passes the one test."""
-    outcome = TestOutcome.PASSED if "+good" in job.patch else TestOutcome.FAILED
-    status = int(outcome is TestOutcome.FAILED)
-    step = Step(
-        name=TESTS_STEP,
-        exit_cause=ExitCause.FINISHED if not status else ExitCause.EXITED,
-        exit_status=status,
-        wall_seconds=1.0,
-        cpu_seconds=0.5,
-        memory_peak_bytes=10,
-        output=f"{outcome.value.upper()} t::a\n",
-        output_total_bytes=12,
-    )
-    session = SessionReport(
-        session=0, runner="pytest", version="8", root="/testbed", closed=True, exit_status=status, tests=1
-    )
-    report = TestReport(session=0, id="t::a", names=("t::a",), outcome=outcome)
-    return RepositoryRecord(
-        job_digest=job.digest,
-        patch_applied=True,
-        steps=(step,),
-        sessions=(session,),
-        reports=(report,),
-        wall_seconds=2.0,
-    )
-
-
 @pytest.fixture
 def patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The bundle of a patch that resolves, one that does not, and an empty one; without the data file."""
-    data = write_rows(tmp_path)
-
-    def select(selection: Selection, workspace: Workspace, *, only: Any = None) -> Selected:
-        problems = selection.load()
-        return Selected(problems=problems, setups={p.id: setup_of(p) for p in problems.problems}, unavailable={})
-
-    monkeypatch.setattr(grading, "select", select)
-    monkeypatch.setattr(RepositoryPipeline, "run", seen)
-    rows = zip(IDS, (GOOD, BAD, ""), strict=True)
-    fields = ("instance_id", "model_patch")
-    predictions = tmp_path / "preds.json"
-    predictions.write_text(
-        json.dumps([{**dict(zip(fields, row, strict=True)), "model_name_or_path": "m"} for row in rows])
-    )
-    options = PatchGradeOptions(
-        selection=Selection(benchmark="repositories", data=data),
-        predictions=predictions,
-        workers=1,
-        controls=ControlMode.STORED,
-        out=tmp_path / "p",
-    )
-    workspace = Workspace(home=tmp_path / "home")
-    report = grade_patches(options, workspace, lambda progress: None)
+    nothing_is_built(monkeypatch)
+    report = graded_patches(tmp_path)
     assert [row.verdict.outcome.value for row in report.rows] == ["passed", "failed", "no_answer"]
-    path = write_bundle(report.folder, tmp_path / "p.bw.zip", workspace).path
-    data.unlink()
+    path = write_bundle(report.folder, tmp_path / "p.bw.zip", Workspace(home=tmp_path / "home")).path
+    (tmp_path / "rows.jsonl").unlink()
     return path
 
 
