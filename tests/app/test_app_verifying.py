@@ -11,7 +11,16 @@ from typing import Any
 
 import pytest
 from agent_pieces import GOOD, IDS
-from app_pieces import PROBLEMS, WRONG, ScriptedFactory, first_ids, references, run_grading, write_samples
+from app_pieces import (
+    PROBLEMS,
+    WRONG,
+    ScriptedFactory,
+    first_ids,
+    private_home,
+    references,
+    run_grading,
+    write_samples,
+)
 from bundle_forging import Lines, files_of, forged, packed
 from patch_pieces import graded_patches, nothing_is_built
 
@@ -21,22 +30,32 @@ from benchwright.app.verification import Check
 from benchwright.app.verifying import VerifyReport, verify
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
-from benchwright.core.execution import TestOutcome
+from benchwright.core.execution import ExecutionRecord, Job, TestOutcome
 from benchwright.testing import finished_record, lost_record
 
 
-@pytest.fixture
-def bundle(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> Path:
-    """Two right answers, a wrong one, an empty one, and a problem without any."""
+def scripted_record(job: Job) -> ExecutionRecord:
+    """`WRONG` fails its first test, everything else passes."""
+    return finished_record(job, {job.plan.tests[0].id: TestOutcome.FAILED} if WRONG in job.submission.code else {})
 
-    def script(job: Any) -> Any:
-        return finished_record(job, {job.plan.tests[0].id: TestOutcome.FAILED} if WRONG in job.submission.code else {})
 
-    scripted.script = script
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of two right answers, a wrong one, an empty one, and a problem without any; made once."""
+    folder = tmp_path_factory.mktemp("once")
+    home = private_home(folder / "home")
     answers = [*references(2), (PROBLEMS[2].id, WRONG), (PROBLEMS[3].id, "")]
-    samples = write_samples(tmp_path / "samples.jsonl", answers, model="m")
-    report = run_grading(home, samples, tmp_path / "a", ids=first_ids(5))
-    return write_bundle(report.folder, tmp_path / "a.bw.zip", Workspace(home=home)).path
+    samples = write_samples(folder / "samples.jsonl", answers, model="m")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("benchwright.app.grading.LocalScheduler", ScriptedFactory(scripted_record))
+        report = run_grading(home, samples, folder / "a", ids=first_ids(5))
+    return write_bundle(report.folder, folder / "a.bw.zip", Workspace(home=home)).path
+
+
+@pytest.fixture
+def bundle(once: Path, tmp_path: Path) -> Path:
+    """A copy of the bundle of functions."""
+    return shutil.copy(once, tmp_path / "a.bw.zip")
 
 
 def found(report: VerifyReport) -> set[str]:
@@ -286,15 +305,23 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path) -> None:
 # Patches
 
 
-@pytest.fixture
-def patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The bundle of a patch that resolves, one that does not, and an empty one; without the data file."""
-    nothing_is_built(monkeypatch)
-    report = graded_patches(tmp_path)
+@pytest.fixture(scope="module")
+def patches_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of a patch that resolves, one that does not, and an empty one; the data file is gone."""
+    folder = tmp_path_factory.mktemp("patches")
+    with pytest.MonkeyPatch.context() as patched:
+        nothing_is_built(patched)
+        report = graded_patches(folder)
     assert [row.verdict.outcome.value for row in report.rows] == ["passed", "failed", "no_answer"]
-    path = write_bundle(report.folder, tmp_path / "p.bw.zip", Workspace(home=tmp_path / "home")).path
-    (tmp_path / "rows.jsonl").unlink()
+    path = write_bundle(report.folder, folder / "p.bw.zip", Workspace(home=folder / "home")).path
+    (folder / "rows.jsonl").unlink()
     return path
+
+
+@pytest.fixture
+def patches(patches_once: Path, tmp_path: Path) -> Path:
+    """A copy of the bundle of patches."""
+    return shutil.copy(patches_once, tmp_path / "p.bw.zip")
 
 
 def test_a_bundle_of_patches_is_sound(patches: Path) -> None:
@@ -414,7 +441,7 @@ def test_nothing_in_a_bundle_is_more_than_a_finding(kind: str, request: pytest.F
             return document
         return disturbed(document, chance)
 
-    for number in range(20):
+    for number in range(12):
         other = forged(path, chance.choice(there), disturb)
         assert verify(other).path == other
         with contextlib.suppress(UsageError):

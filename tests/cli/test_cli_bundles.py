@@ -69,7 +69,7 @@ def test_a_signed_bundle(bw: Run, exported: Path, tmp_path: Path) -> None:
     for name in ("own", "other"):
         command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
         subprocess.run(command, check=True)
-    assert bw("store", "export", exported, "graded", "--sign", "own").returncode == 0
+    assert "signed by the ssh key SHA256:" in bw("store", "export", exported, "graded", "--sign", "own").stdout
     assert "not checked against anybody" in bw("verify", exported).stdout
     assert "signed by own.pub" in bw("verify", exported, "--signer", "own.pub").stdout
     done = bw("verify", exported, "--signer", "other.pub")

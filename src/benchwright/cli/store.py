@@ -49,6 +49,8 @@ def export(
         click.echo(
             f"{place}: {report.files} files, {report.rows} rows, {report.records} records, {report.bytes:,} bytes"
         )
+        if report.key:
+            click.echo(f"signed by the {report.signature} key {report.key}")
         _some("note", report.notes)
         return
     if sign is not None or with_logs:
