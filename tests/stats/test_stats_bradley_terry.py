@@ -102,6 +102,15 @@ def test_from_nearby_results_the_same_strengths_are_found(seed: int, models: int
     assert found - found.mean() == pytest.approx(strengths(second.astype(np.float64)), abs=1e-4)
 
 
+@pytest.mark.parametrize(("models", "times"), [(30, 1), (150, 1140), (250, 1140)])
+def test_models_none_of_which_ever_loses_to_a_later_one_are_in_that_order(models: int, times: int) -> None:
+    """Also where strengths are hundreds of orders of magnitude apart and the library's are no numbers any more."""
+    logs = strengths(np.triu(np.full((models, models), float(times)), 1))
+    assert np.isfinite(logs).all()
+    assert (np.diff(logs) < 0).all()
+    assert logs == pytest.approx(-logs[::-1], rel=1e-3, abs=1e-6)
+
+
 def test_one_model_and_models_without_a_match_are_average() -> None:
     """Nothing seen means no difference."""
     assert strengths(np.zeros((1, 1))).tolist() == [0.0]
