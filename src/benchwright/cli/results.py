@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 200
 """Of a query; more are for a file."""
+_MANY = 200
+"""Lines from which on a table is not drawn."""
 _WIDTH = 160
 """Columns where the output is no terminal."""
 
@@ -110,6 +112,10 @@ def _show_answer(found: "Answer") -> None:
 
 def _print_table(title: str, columns: Iterable[str], rows: Iterable[Sequence[str]]) -> None:
     """A table of texts; `cli.tables` has one too, and loads everything that a grading needs."""
+    lines = list(rows)
+    if len(lines) > _MANY:
+        _print_columns(title, [tuple(columns), *lines])
+        return
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -119,9 +125,21 @@ def _print_table(title: str, columns: Iterable[str], rows: Iterable[Sequence[str
     table = Table(title=title, title_justify="left")
     for number, column in enumerate(columns):
         table.add_column(escape(column), overflow="fold", no_wrap=number == 0)
-    for row in rows:
+    for row in lines:
         table.add_row(*map(escape, row))
     console.print(table)
+
+
+def _print_columns(title: str, lines: Sequence[Sequence[str]]) -> None:
+    """Plain columns: a drawn table of a thousand lines takes as long as everything else together, three times over."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    texts = (
+        "  ".join(f"{cell}{' ' * (width - cell_len(cell))}" for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+    click.echo("\n".join([title, *texts]))
 
 
 def _workspace() -> Workspace:
