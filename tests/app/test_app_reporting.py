@@ -10,6 +10,7 @@ from stored_pieces import F, M, P, X, add_import, add_run, rows_of
 from benchwright.app.reporting import Report, ReportRequest, report
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.starter.benchmark import BENCHMARK
+from benchwright.core.controls import ControlOutcome, ControlRun
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ModelFacts, Origin, ProblemFacts, ReportedScore, Source, StoredRun
 from benchwright.core.runs import Score
@@ -141,6 +142,35 @@ def test_exclusion_lists_move_scores(store: Path) -> None:
     names = [one.name for one in reported(store, "sub").together.exclusions]
     assert names[:3] == ["nothing", "left out by the grading", "not in none"]
     assert reported(store, "sub").facts.task_errors is not None
+
+
+def test_control_runs_of_this_machine_name_problems_to_leave_out(store: Path) -> None:
+    """References that fail, need a network or are flaky, in the environment that the grading ran in."""
+
+    def outcome(word: str) -> ControlOutcome:
+        return ControlOutcome(
+            outcome=word, reason="", detail="", wall_seconds=0.1, cpu_seconds=0.1, memory_peak_bytes=1
+        )
+
+    with Workspace(home=store.parent).records() as records:
+        for problem, references, network in (("p0", ["passed"], False), ("p1", ["failed", "passed"], True)):
+            records.put_control(
+                ControlRun(
+                    problem_id=problem,
+                    problem_digest=f"digest of {problem}",
+                    environment="env",
+                    guest_version="guest",
+                    references=tuple(outcome(word) for word in references),
+                    stubs=(outcome("failed"),),
+                    needs_network=network,
+                )
+            )
+    place = {"environment_digest": "env", "guest_version": "guest", "isolation": "namespace"}
+    add_run(store, "a", "PF", manifest=place)
+    kept = {one.name: (one.kept, one.values) for one in reported(store, "a").together.exclusions}
+    for name in ("references that fail", "problems that need a network", "flaky problems"):
+        assert kept[name] == (1, (1.0,))
+    assert "tests that an empty answer passes" not in kept
 
 
 def test_folders_that_say_nothing_of_problems_have_no_breakdown(tmp_path: Path) -> None:

@@ -80,6 +80,15 @@ def test_imports_stand_apart_unless_asked() -> None:
     assert len(together.runs) == 6
 
 
+def test_an_import_may_not_state_its_version() -> None:
+    """It stands among own results when that is asked for; own results of two versions still do not share a table."""
+    runs = [scored("own", [1]), imported("theirs", [1], version="unstated"), scored("old", [1], version="v0")]
+    main, other = arrange(runs, Policy(imports=Imports.WITH))
+    assert len(main.runs) == 2
+    assert "theirs" in models(main)
+    assert "of the data, B on" in other.reason
+
+
 def test_imports_alone_are_the_main_table() -> None:
     """Where nobody has own runs, imports need no reason; of several kinds of source the larger one is first."""
     runs = [imported("a", [1]), imported("b", [0])]

@@ -174,6 +174,12 @@ def test_imports_are_flagged_with_their_source() -> None:
     assert row.estimate.metric == "pass@1"
 
 
+def test_an_unstated_version_is_flagged() -> None:
+    """The reader is told that it is not known on which data the import is."""
+    table = ranked(scored("own", [1, 1]), imported("theirs", [1, 0], version="unstated"))
+    assert flag_names(row_of(table, "theirs")) == ["import", "version_unstated"]
+
+
 def test_integrity_findings_are_flagged() -> None:
     """What an agent's run reports of grave findings is said, with the score without the passes concerned."""
     grave = {"attempts": 3, "passes": 2, "value": 0.25}

@@ -196,5 +196,5 @@ def _some(items: tuple[str, ...]) -> str:
 
 
 def _short(value: object) -> str:
-    text = str(value)
+    text = short(str(value), 10_000)
     return text if len(text) <= 24 else text[:12] + "…"

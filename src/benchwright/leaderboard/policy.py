@@ -24,6 +24,10 @@ NEVER_RANKED = {
 """Flags of a run that keep it out of the tables of others, and why."""
 
 
+UNSTATED = ("", "unstated")
+"""Versions of imports whose source does not say on which data it is."""
+
+
 class Imports(enum.StrEnum):
     """What becomes of imports."""
 
@@ -148,8 +152,14 @@ def _origin(side: Conditions) -> str:
 
 
 def _data_apart(a: Conditions, b: Conditions, policy: Policy) -> Iterator[str]:
-    """Different versions, unless they count as one or their problems are the same ones."""
+    """Different versions, unless they count as one or their problems are the same ones.
+
+    An import that does not state its version stands among own results when imports are asked for, and is flagged.
+    """
     if a.version == b.version or any({a.version, b.version} <= versions for versions in policy.comparable_versions):
+        return
+    unsaid = [side for side in (a, b) if side.imported and side.version in UNSTATED]
+    if unsaid and (policy.imports is Imports.WITH or len(unsaid) == 2):
         return
     for one, other in ((a.data_digest, b.data_digest), (a.problem_digests, b.problem_digests)):
         if one and one == other:
