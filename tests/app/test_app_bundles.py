@@ -135,6 +135,8 @@ def test_a_bundle_is_regraded_by_its_own_records(bundle: Path, tmp_path: Path) -
     assert list(ResultsFolder(tmp_path / "again").rows())
     again = regrade(tmp_path / "again", elsewhere(tmp_path))
     assert (again.judged, again.without_record) == (6, 0)
+    with pytest.raises(UsageError, match="was unpacked from a result bundle and is not recorded"):
+        record(ResultsFolder(tmp_path / "again"), tmp_path / "store")
     assert not (tmp_path / "elsewhere" / "records.sqlite").exists()
 
 

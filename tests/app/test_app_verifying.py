@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_pieces import GOOD, IDS
+from agent_pieces import GOOD, IDS, write_rows
 from app_pieces import (
     PROBLEMS,
     WRONG,
@@ -29,6 +29,7 @@ from benchwright.app.results import regrade
 from benchwright.app.verification import Check
 from benchwright.app.verifying import VerifyReport, verify
 from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.starter.source import read_rows
 from benchwright.core.errors import UsageError
 from benchwright.core.execution import ExecutionRecord, Job, TestOutcome
 from benchwright.testing import finished_record, lost_record
@@ -397,6 +398,34 @@ def test_further_samples_are_traced_where_their_patches_are(patches: Path) -> No
     report = verify(packed(patches.with_name("b.bw.zip"), files, patches))
     assert (report.tally.jobs, report.tally.traced) == (4, 4)
     assert {finding.check for finding in report.findings} == {Check.SUMMARY}
+
+
+# The data
+
+
+def test_tests_are_compared_with_the_data(bundle: Path, patches: Path, tmp_path: Path) -> None:
+    """With the benchmark's rows at hand, other tests, stubs and problems are found; without, the bundle is believed."""
+    functions = tmp_path / "functions.jsonl"
+    functions.write_text("".join(json.dumps(row) + "\n" for row in read_rows()))
+    assert verify(bundle, dataset=functions).sound
+    assert verify(patches, dataset=write_rows(tmp_path)).sound
+
+    def stubless(jobs: Lines) -> None:
+        jobs[0]["stub"] = ""
+
+    for path, name, change, data in (
+        (bundle, "plans.json", fewer, functions),
+        (bundle, "jobs.jsonl", stubless, functions),
+        (patches, "tests.jsonl", harmless, tmp_path / "rows.jsonl"),
+    ):
+        report = verify(forged(path, name, change), dataset=data)
+        assert [f.text.partition(" ")[2] for f in report.findings if f.check is Check.DATA] == [
+            f"was graded by other tests than {data} has."
+        ]
+    other = tmp_path / "rows.jsonl"
+    other.write_text(other.read_text().replace("Mend ", "Break "))
+    report = verify(patches, dataset=other)
+    assert {f.text.partition(" in ")[0] for f in report.findings} == set(IDS)
 
 
 # Anything at all

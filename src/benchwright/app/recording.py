@@ -13,6 +13,7 @@ from benchwright.core.errors import BenchwrightError, UsageError
 from benchwright.core.results import Origin, StoredRun
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason
+from benchwright.store.evidence import RECORDS
 from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, RUN, SAMPLES, ResultsFolder
 from benchwright.store.results import ResultStore
 
@@ -159,6 +160,11 @@ def record(folder: ResultsFolder, store_root: Path) -> StoredRun:
 
 def record_into(store: ResultStore, folder: ResultsFolder) -> StoredRun:
     """As :func:`record`, into a store that is open."""
+    if (folder.path / RECORDS).exists():
+        raise UsageError(
+            f"{folder.path} was unpacked from a result bundle and is not recorded as one of your own; take the bundle "
+            f"in with `bw store import`."
+        )
     rows = list(folder.rows())
     run = stored_run_of(folder, rows)
     return store.add(run, rows, kept_files(folder, run.manifest))

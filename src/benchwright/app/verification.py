@@ -4,6 +4,7 @@ import dataclasses
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from benchwright.core.runs import ResultRow
@@ -25,6 +26,8 @@ class Check(enum.StrEnum):
     """Files have the form that a grading writes."""
     PROBLEMS = "problems"
     """Rows are of all problems that were asked, once each."""
+    DATA = "data"
+    """The tests that decide are those of the benchmark's rows, where those were given."""
     RECORDS = "records"
     """Every row that was executed has its record, and there is no other record."""
     VERDICTS = "verdicts"
@@ -73,6 +76,8 @@ class Unpacked:
     store: RecordStore
     """The bundle's own records."""
     tally: Tally
+    dataset: Path | None = None
+    """File with the benchmark's rows, if it was given."""
 
 
 def compared(row: ResultRow, expected: ResultRow) -> Iterator[Finding]:

@@ -74,13 +74,15 @@ class VerifyReport:
         }
 
 
-def verify(path: Path, *, signer: Path | None = None) -> VerifyReport:
+def verify(path: Path, *, signer: Path | None = None, dataset: Path | None = None) -> VerifyReport:
     """Check a bundle; nothing is executed, and nothing is kept of it.
 
     Args:
         path: The bundle.
         signer: Public key (SSH or minisign) or file of allowed signers that the signature has to be by; None says
             whose it is and checks it against nobody.
+        dataset: File with the benchmark's rows, which the planned tests are compared with; None takes them from the
+            bundle.
 
     Raises:
         UsageError: The file is no bundle, or one that this version does not read; or ``signer`` is no key.
@@ -92,7 +94,7 @@ def verify(path: Path, *, signer: Path | None = None) -> VerifyReport:
         if problem:
             findings.append(Finding(check=Check.SIGNATURE, text=problem))
         if not any(finding.check is Check.ARCHIVE for finding in findings):
-            findings += _checked_content(bundle, tally)
+            findings += _checked_content(bundle, tally, dataset)
         return VerifyReport(
             path=path,
             digest=bundle.head.digest,
@@ -115,7 +117,7 @@ def _signature(bundle: Bundle, signer: Path | None) -> tuple[SignatureReport | N
     return report, f"{report.problem[0].upper()}{report.problem[1:]}." if report.problem else ""
 
 
-def _checked_content(bundle: Bundle, tally: Tally) -> list[Finding]:
+def _checked_content(bundle: Bundle, tally: Tally, dataset: Path | None) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="benchwright-verify-") as name:
         bundle.extract(Path(name))
         folder = ResultsFolder(Path(name))
@@ -127,7 +129,7 @@ def _checked_content(bundle: Bundle, tally: Tally) -> list[Finding]:
             tally.faults = sum(row.verdict.outcome is Outcome.FAULT for row in rows)
             # The home is not looked at: a bundle without records is judged by nobody else's.
             with evidence_of(folder, manifest, Workspace(home=Path(name) / "no-home")) as store:
-                given = Unpacked(folder=folder, manifest=manifest, rows=rows, store=store, tally=tally)
+                given = Unpacked(folder=folder, manifest=manifest, rows=rows, store=store, tally=tally, dataset=dataset)
                 found += _checks(bundle, given)
         except MachineError:
             raise
@@ -146,6 +148,7 @@ def _checks(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
     checks: tuple[tuple[Check, Callable[[Unpacked], Iterable[Finding]]], ...] = (
         (Check.CONTENT, lambda given: _check_identity(bundle, given)),
         (Check.PROBLEMS, kind.check_problems),
+        (Check.DATA, kind.check_tests),
         (Check.RECORDS, _check_records),
         (Check.VERDICTS, kind.check_verdicts),
         (Check.ANSWERS, kind.check_answers),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import benchwright
+from benchwright.answers.plans import read_plan
 from benchwright.answers.reading import answer_of
 from benchwright.app.job_facts import JOBS, JobFacts, read_jobs
 from benchwright.app.summary import summarise
@@ -16,7 +17,7 @@ from benchwright.core.attempts import Attempt
 from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError
-from benchwright.core.execution import Isolation, TestPlan
+from benchwright.core.execution import Isolation, TestPlan, digest_of_plan
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.judging.function import judge, judge_no_answer, missing_names
@@ -56,6 +57,28 @@ def check_data(given: Unpacked, digests: Mapping[str, str]) -> Iterator[Finding]
         yield Finding(
             check=Check.PROBLEMS, text=f"The {len(digests)} problems are not those that the data's digest is over."
         )
+
+
+def check_tests(given: Unpacked) -> Iterator[Finding]:
+    """Planned tests, stubs and entry points are those of the rows that were given."""
+    if given.dataset is None:
+        return
+    problems = BENCHMARKS.get(given.manifest["benchmark"]).load(path=given.dataset).by_id
+    digests, plans, facts = given.manifest["problem_digests"], given.folder.plans(), read_jobs(given.folder.path)
+    for problem_id, plan in plans.items():
+        problem = problems.get(problem_id)
+        if problem is None or problem.digest != digests.get(problem_id):
+            yield Finding(check=Check.DATA, text=f"{problem_id} in {given.dataset} is not the problem that was graded.")
+            continue
+        read = read_plan(problem.test_source)
+        known = facts.get(problem_id)
+        same = known is None or (known.stub, known.entry_point, known.plan) == (
+            problem.stub,
+            problem.entry_point,
+            digest_of_plan(read),
+        )
+        if (plan.class_name, plan.tests) != (read.class_name, read.tests) or not same:
+            yield Finding(check=Check.DATA, text=f"{problem_id} was graded by other tests than {given.dataset} has.")
 
 
 def check_verdicts(given: Unpacked) -> Iterator[Finding]:

@@ -48,6 +48,19 @@ def _tests(given: Unpacked) -> dict[str, TestFacts]:
     return read_tests(given.folder.path, given.manifest["benchmark"])
 
 
+def check_tests(given: Unpacked) -> Iterator[Finding]:
+    """The tests that decide are those of the rows that were given."""
+    if given.dataset is None:
+        return
+    problems = REPOSITORY_BENCHMARKS.get(given.manifest["benchmark"]).load(path=given.dataset).by_id
+    for problem_id, facts in _tests(given).items():
+        problem = problems.get(problem_id)
+        if problem is None or problem.digest != facts.problem.digest:
+            yield Finding(check=Check.DATA, text=f"{problem_id} in {given.dataset} is not the problem that was graded.")
+        elif (problem.fail_to_pass, problem.pass_to_pass) != (facts.problem.fail_to_pass, facts.problem.pass_to_pass):
+            yield Finding(check=Check.DATA, text=f"{problem_id} was graded by other tests than {given.dataset} has.")
+
+
 def check_verdicts(given: Unpacked) -> Iterator[Finding]:
     """Rows with a record are what the judge makes of it and of the control runs; others say that nothing was run."""
     before, after, _ = regrade_patches(given.folder, given.manifest, given.store)

@@ -19,15 +19,21 @@ _SHOWN = 20
     default=None,
     help="Public key (SSH or minisign), or a file of allowed signers as ssh-keygen has it, that must have signed.",
 )
+@click.option(
+    "--dataset",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="File with the benchmark's rows, to compare the tests with; default: those in the bundle are believed.",
+)
 @json_option
-def command(bundle: Path, signer: Path | None, as_json: bool) -> None:
+def command(bundle: Path, signer: Path | None, dataset: Path | None, as_json: bool) -> None:
     """Check a result BUNDLE (.bw.zip): that it is unchanged, who signed it, and that its verdicts follow.
 
     Every digest is checked, every row is judged again from its record, and the numbers are made again from the rows.
     Nothing is executed; `bw grade BENCHMARK BUNDLE` does that.  Ends with 0 when all is well, 1 when something is
     wrong with what is in it, 2 for a file that is no bundle or of an unknown schema version.
     """
-    report = verify(bundle, signer=signer)
+    report = verify(bundle, signer=signer, dataset=dataset)
     if as_json:
         print_json(report.to_plain())
     else:
