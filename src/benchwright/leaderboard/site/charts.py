@@ -100,8 +100,8 @@ def _scatter(kind: str, table: Table, values: list[dict[str, Any]], references: 
     x: dict[str, Any] = {"field": "x", **_X[kind]}
     y = {"field": "score", "type": "quantitative", "title": f"{table.metric or 'Score'}, %", "scale": {"zero": True}}
     names = [name for name in _WEIGHTS if any(value["weights"] == name for value in values)]
-    colour = {"field": "weights", "type": "nominal", "title": None, "scale": {"domain": names, "range": names}}
-    shape = {"field": "weights", "type": "nominal", "title": None, "scale": {"domain": names, "range": _shapes(names)}}
+    colour = {"field": "weights", "type": "nominal", **_legend(names), "scale": {"domain": names, "range": names}}
+    shape = {**colour, "scale": {"domain": names, "range": _shapes(names)}}
     tooltip = [
         {"field": "model", "title": "Model"},
         {**{key: x[key] for key in ("field", "type", "title")}, **({"format": "%Y-%m-%d"} if kind == "date" else {})},
@@ -137,6 +137,11 @@ def _scatter(kind: str, table: Table, values: list[dict[str, Any]], references: 
             },
         ]
     return _framed({"data": {"values": values}, "width": 860, "height": 380, "layer": layers})
+
+
+def _legend(names: Sequence[str]) -> dict[str, Any]:
+    """No title, and no legend at all where there is nothing to tell apart."""
+    return {"title": None} if len(names) > 1 else {"title": None, "legend": None}
 
 
 def _names(side: str, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +181,7 @@ def _ratings(table: Table, rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
         "axis": {"orient": "top"},
     }
     names = [name for name in _WEIGHTS if any(value["weights"] == name for value in values)]
-    colour = {"field": "weights", "type": "nominal", "title": None, "scale": {"domain": names, "range": names}}
+    colour = {"field": "weights", "type": "nominal", **_legend(names), "scale": {"domain": names, "range": names}}
     tooltip = [
         {"field": "model", "title": "Model"},
         {"field": "x", "type": "quantitative", "title": title},

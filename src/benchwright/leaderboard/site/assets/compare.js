@@ -33,11 +33,11 @@
     const { low, high } = found.interval;
     const n = BW.count(found.n);
     if (!found.onlyA.length && !found.onlyB.length) return `No difference shown at n = ${n} (no problem came out differently).`;
-    const about = `95 % interval ${BW.signed(low)} to ${BW.signed(high)}, p = ${BW.pValue(found.p)}, n = ${n}`;
+    const about = `95 % interval ${BW.signed(low)} to ${BW.signed(high)}, p = ${BW.pValue(found.p)}`;
     if (low <= 0 && high >= 0) return `No difference shown at n = ${n}: A minus B is ${BW.signed(found.difference)} points (${about}). That is not the same as there being none.`;
     const doubt = found.p >= 0.05 ? " The exact test alone would not show it." : "";
     const [better, worse] = low > 0 ? [a, b] : [b, a];
-    return `${better} solves ${BW.percent(Math.abs(found.difference))} points more than ${worse} (A minus B: ${about}).${doubt}`;
+    return `${better} solves ${BW.percent(Math.abs(found.difference))} points more than ${worse} (A minus B: ${about}, n = ${n}).${doubt}`;
   };
 
   const tasks = (places) => BW.listed(places, (place) => el("li", null, el("a", { href: BW.taskAddress(view.table.benchmark, view.matrix.problems[place]) }, view.matrix.problems[place])));
