@@ -114,6 +114,8 @@ def test_named_runs_are_ranked(store: Path) -> None:
     assert [row.label for row in ranking.main.rows] == [
         "a", f"twice [{first.entry[:8]}]", f"twice [{second.entry[:8]}]"
     ]  # fmt: skip
+    add_run(store, "twice", "PP", benchmark="bigcodebench", run_id="3")  # a model means its runs on this benchmark
+    assert len(ranked(store, runs=("a", "twice")).main.rows) == 3
     with pytest.raises(UsageError, match="nobody"):
         ranked(store, runs=("nobody",))
 

@@ -209,6 +209,7 @@ def test_what_cannot_be_reported_is_misuse(store: Path) -> None:
     )  # fmt: skip
     with ResultStore(store) as opened:
         opened.add(listed, [], {})
+    assert reported(store, "a", "listed").notes[0].startswith("1 entries state numbers of their source only")
     for runs, words in (
         (("a", "b"), "results of bigcodebench and starter"),
         (("listed",), "only numbers of its source are known"),

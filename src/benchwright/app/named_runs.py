@@ -11,17 +11,23 @@ from benchwright.store.folder import MANIFEST
 from benchwright.store.results import ResultStore
 
 
-def every_run(names: Sequence[str], workspace: Workspace, store: ResultStore) -> list[StoredRun]:
-    """The runs that names mean, each once, in the names' order: as `choose`, but a model may have several.
+def every_run(
+    names: Sequence[str], workspace: Workspace, store: ResultStore, benchmark: str | None = None
+) -> list[StoredRun]:
+    """The runs that names mean, each once, in the names' order: as `choose`, but a model means all of its runs.
+
+    Args:
+        names: Results folders, beginnings of ids, models.
+        workspace: As for `choose`.
+        store: Where names are looked up.
+        benchmark: Of a model, only its runs on this one.
 
     Raises `UsageError` for a name that means nothing.
     """
     found: dict[str, StoredRun] = {}
     for name in names:
-        of_model = store.runs(model=name)
-        for run in (
-            [with_manifest(run, store) for run in of_model] if len(of_model) > 1 else choose([name], workspace, store)
-        ):
+        of_model = [with_manifest(run, store) for run in store.runs(model=name, benchmark=benchmark)]
+        for run in of_model or choose([name], workspace, store):
             found.setdefault(run.entry, run)
     return list(found.values())
 

@@ -126,7 +126,8 @@ def gather(wanted: Wanted, workspace: Workspace, store: ResultStore) -> Sources:
     """
     found: list[Sources] = []
     if wanted.runs:
-        found.append(_of_runs(every_run(wanted.runs, workspace, store), wanted, store, "the results that were named"))
+        runs = every_run(wanted.runs, workspace, store, wanted.benchmark)
+        found.append(_of_runs(runs, wanted, store, "the results that were named"))
     options = ImportOptions(
         benchmark=wanted.benchmark,
         subset=wanted.subset,

@@ -114,7 +114,8 @@ def report(request: ReportRequest, workspace: Workspace) -> Report:
     Raises `UsageError` for a name that means no run, runs of several benchmarks, and runs without verdicts.
     """
     with open_to_read(workspace, request.store) as store:
-        runs = every_run(request.runs, workspace, store)
+        named = every_run(request.runs, workspace, store)
+        runs = [run for run in named if not run.reported_only] or named
         _refuse_unfit(runs)
         scored = store.scored(runs, request.score)
         given = _dataset_facts(runs[0].benchmark, request.dataset)
@@ -125,7 +126,7 @@ def report(request: ReportRequest, workspace: Workspace) -> Report:
         facts=facts_of(runs[0].benchmark),
         models=tuple(report_model(one) for one in models),
         together=together,
-        notes=tuple(_notes(models)),
+        notes=tuple(_notes(models, len(named) - len(runs))),
     )
 
 
@@ -237,8 +238,10 @@ def _open_closed(models: Sequence[ModelRuns], shares: npt.NDArray[np.float64]) -
     return found, models[opened[found.best_a]].label, models[closed[found.best_b]].label
 
 
-def _notes(models: Sequence[ModelRuns]) -> list[str]:
+def _notes(models: Sequence[ModelRuns], without_verdicts: int) -> list[str]:
     notes = []
+    if without_verdicts:
+        notes.append(f"{without_verdicts} entries state numbers of their source only and are left out; see `bw rank`.")
     unknown = [one.label for one in models if len(one.scored) > 1 and not one.last.manifest.get("template_digest")]
     if unknown:
         notes.append(

@@ -78,7 +78,7 @@ def sections(report: Report) -> Iterator[Section]:
     if len(report.models) > 1:
         yield Section(
             title=f"{len(together.labels)} models on {len(together.problems)} common problems",
-            lines=[f"Not comparable: {text}" for text in together.apart],
+            lines=[f"Apart: {text}" for text in together.apart],
             head=True,
         )
     yield from _exclusions(report)
