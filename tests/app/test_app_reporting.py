@@ -58,6 +58,21 @@ def test_one_run_has_estimates_and_breakdowns(store: Path) -> None:
     assert json.loads(json.dumps(plain)) == plain
 
 
+def test_domains_come_from_a_file(store: Path, tmp_path: Path) -> None:
+    """By library, or by problem, which wins; what is in neither keeps its own."""
+    add_run(store, "a", "PPFF", facts=FACTS)
+    path = tmp_path / "domains.json"
+    path.write_text(json.dumps({"numpy": "Computation", "p3": ["System", "Time", "Time"]}))
+    found = reported(store, "a", domains=path).models[0].breakdowns["domain"]
+    assert {one.group: one.n for one in found} == {
+        "maths": 1, "text": 2, "Computation": 1, "System": 1, "Time": 1
+    }  # fmt: skip
+    for text, words in (("[]", "holds no JSON object"), ('{"numpy": 3}', "no name and no list of names")):
+        path.write_text(text)
+        with pytest.raises(UsageError, match=words):
+            reported(store, "a", domains=path)
+
+
 def test_faults_have_a_worst_and_a_best_case(store: Path) -> None:
     """They are left out of the score, listed, and bracketed."""
     add_run(store, "a", "PFXM")

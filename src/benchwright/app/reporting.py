@@ -12,13 +12,11 @@ import numpy.typing as npt
 
 from benchwright.app.exclusion_sets import exclusion_sets
 from benchwright.app.named_runs import every_run
-from benchwright.app.problem_facts import facts_of_function, facts_of_repository
 from benchwright.app.recording import open_to_read
+from benchwright.app.report_facts import dataset_facts, read_domains, with_domains
 from benchwright.app.report_models import ModelReport, ModelRuns, numbered, report_model
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.facts import facts_of
-from benchwright.benchmarks.registry import BENCHMARKS
-from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.core.benchmark_facts import BenchmarkFacts
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
@@ -45,6 +43,8 @@ class ReportRequest:
     """The score that counts; None for the last of each run."""
     dataset: Path | None = None
     """File with the benchmark's rows, for results that do not say what their problems are about."""
+    domains: Path | None = None
+    """JSON file of domains by library, or by problem."""
     store: Path | None = None
 
 
@@ -118,8 +118,9 @@ def report(request: ReportRequest, workspace: Workspace) -> Report:
         runs = [run for run in named if not run.reported_only] or named
         _refuse_unfit(runs)
         scored = store.scored(runs, request.score)
-        given = _dataset_facts(runs[0].benchmark, request.dataset)
-        models = [_read(together, label, store, given) for label, together in _by_model(scored).items()]
+        given = dataset_facts(runs[0].benchmark, request.dataset)
+        domains = read_domains(request.domains)
+        models = [_read(together, label, store, given, domains) for label, together in _by_model(scored).items()]
         together = _together(models, workspace)
     return Report(
         benchmark=runs[0].benchmark,
@@ -157,14 +158,20 @@ def _by_model(scored: Sequence[ScoredRun]) -> dict[str, list[ScoredRun]]:
     return labels
 
 
-def _read(scored: Sequence[ScoredRun], label: str, store: ResultStore, given: Mapping[str, ProblemFacts]) -> ModelRuns:
+def _read(
+    scored: Sequence[ScoredRun],
+    label: str,
+    store: ResultStore,
+    given: Mapping[str, ProblemFacts],
+    domains: Mapping[str, tuple[str, ...]],
+) -> ModelRuns:
     facts = next((found for one in scored if (found := store.problem_facts(one.run.entry))), {})
     names = [_given_names(one.run, store) for one in scored]
     return ModelRuns(
         label=label,
         scored=tuple(scored),
         rows=numbered([list(store.rows(one.run.entry)) for one in scored]),
-        facts={**facts, **given},
+        facts=with_domains({**facts, **given}, domains, scored[-1].tallies),
         given_names=next((one for one in names if one), None),
     )
 
@@ -180,18 +187,6 @@ def _given_names(run: StoredRun, store: ResultStore) -> dict[str, frozenset[str]
     if not all("given" in entry for entry in plans.values()):
         return None
     return {problem: frozenset(entry["given"]) for problem, entry in plans.items()}
-
-
-def _dataset_facts(benchmark: str, path: Path | None) -> dict[str, ProblemFacts]:
-    if path is None:
-        return {}
-    if benchmark in REPOSITORY_BENCHMARKS.names():
-        found = [
-            facts_of_repository(problem) for problem in REPOSITORY_BENCHMARKS.get(benchmark).load(path=path).problems
-        ]
-    else:
-        found = [facts_of_function(problem) for problem in BENCHMARKS.get(benchmark).load(path=path).problems]
-    return {one.id: one for one in found}
 
 
 def _together(models: Sequence[ModelRuns], workspace: Workspace) -> Together:

@@ -29,13 +29,25 @@ from benchwright.core.runs import Score
     default=None,
     help="File with the benchmark's rows, for results that do not say what their problems are about.",
 )
+@click.option(
+    "--domains",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="JSON file with domains by library, or by task, such as BigCodeBench's lib2domain.json.",
+)
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @click.option(
     "--store", type=click.Path(path_type=Path), default=None, help="Store of results; default: that in the home folder."
 )
 @json_option
 def command(
-    runs: tuple[str, ...], score: str | None, dataset: Path | None, as_markdown: bool, store: Path | None, as_json: bool
+    runs: tuple[str, ...],
+    score: str | None,
+    dataset: Path | None,
+    domains: Path | None,
+    as_markdown: bool,
+    store: Path | None,
+    as_json: bool,
 ) -> None:
     """Say everything that RUNS say: estimates, repeats, where models fail, suspect problems, costs.
 
@@ -44,7 +56,9 @@ def command(
     """
     if as_markdown and as_json:
         raise UsageError("Both --markdown and --json were given; choose one of them.")
-    request = ReportRequest(runs=runs, score=None if score is None else Score(score), dataset=dataset, store=store)
+    request = ReportRequest(
+        runs=runs, score=None if score is None else Score(score), dataset=dataset, domains=domains, store=store
+    )
     found = report(request, Workspace.from_environment(os.environ))
     if as_json:
         print_json(found.to_plain())
