@@ -445,11 +445,13 @@ def test_judging_again_with_other_control_runs(grade: Grade, bw: Run, built: Bui
     assert change["after"] == "fault (environment_broken)"
 
 
-def test_judging_again_needs_the_graded_rows(grade: Grade, bw: Run, built: BuiltHome, folder: Path) -> None:
-    """A file that has other rows by now is refused, and a grading whose file is gone."""
+def test_judging_again_needs_the_graded_tests(grade: Grade, bw: Run, built: BuiltHome, folder: Path) -> None:
+    """The grading has written its tests down; without that a file with other rows is refused, and one that is gone."""
     rows = write_rows(folder / "own.jsonl", [built.little.row()])
     grade({SOUND: built.little.gold}, "--dataset", rows)
     write_rows(rows, [built.little.row(PASS_TO_PASS=[])])
+    assert "1 of 1 rows judged again, 0 verdicts changed." in bw("regrade", "out").stdout
+    (folder / "out" / "tests.jsonl").unlink()
     assert f"The data is not what was graded: {SOUND} differ" in refused(bw("regrade", "out"))
     rows.unlink()
     assert str(rows) in refused(bw("regrade", "out"))
