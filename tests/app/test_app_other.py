@@ -88,10 +88,10 @@ def test_removing_what_is_not_there_is_misuse(tmp_path: Path) -> None:
         environments.remove("starter", Workspace(home=tmp_path))
 
 
-def test_the_demonstration_controls_and_grades_three_systems(
+def test_the_demonstration_controls_grades_and_ranks_three_systems(
     scripted: ScriptedFactory, home: Path, tmp_path: Path
 ) -> None:
-    """Control runs first, then each system into a folder of its own, under its name, with both scores."""
+    """Control runs, then each system into a folder of its own, under its name, with both scores; then a ranking."""
     said: list[str] = []
     report = demo.run_demo(
         Workspace(home=home),
@@ -108,6 +108,8 @@ def test_the_demonstration_controls_and_grades_three_systems(
         assert grading.summary.problems == len(PROBLEMS)
     assert len(report.check.controls) == len(PROBLEMS)
     assert any("Control runs" in line for line in said)
+    assert {row.model for row in report.ranking.main.rows} == set(demo.SYSTEMS)
+    assert not (home / "results").exists()  # fictitious systems are recorded beside their results
 
 
 def test_the_default_number_of_workers_is_that_of_the_cores() -> None:

@@ -1,4 +1,4 @@
-"""The demonstration: three fictitious systems on the built-in starter benchmark."""
+"""The demonstration: three fictitious systems on the built-in starter benchmark, graded, recorded and ranked."""
 
 import itertools
 from collections.abc import Callable
@@ -8,6 +8,8 @@ from pathlib import Path
 import benchwright.benchmarks.starter as starter
 from benchwright.app.controls import CheckOptions, CheckReport, check_benchmark
 from benchwright.app.grading import GradeOptions, GradeReport, grade
+from benchwright.app.ranking import Ranking, RankRequest, rank
+from benchwright.app.recording import record
 from benchwright.app.workspace import Workspace, default_workers
 from benchwright.core.errors import UsageError
 from benchwright.core.execution import Isolation
@@ -19,6 +21,8 @@ from benchwright.judging.function import JUDGE_VERSION
 from benchwright.store.folder import ResultsFolder
 
 BENCHMARK = "starter"
+STORE = "store"
+"""Where below the demonstration's folder its results are recorded: fictitious systems do not belong among real ones."""
 _FLOOR_SECONDS = 6.0
 """No starter reference takes half a second; the hanging answers then end soon enough to watch."""
 SYSTEMS = {
@@ -34,6 +38,7 @@ class DemoReport:
 
     check: CheckReport
     gradings: dict[str, GradeReport]
+    ranking: Ranking
 
 
 def run_demo(
@@ -44,7 +49,7 @@ def run_demo(
     say: Callable[[str], None],
     progress: Callable[[int, int], None],
 ) -> DemoReport:
-    """Build the starter environment if need be, control it, and grade the three recorded systems.
+    """Build the starter environment if need be, control it, grade the three recorded systems, and rank them.
 
     Raises `MachineError` when the environment cannot be built or the isolation level is refused.
     """
@@ -72,7 +77,10 @@ def run_demo(
             floor_seconds=_FLOOR_SECONDS,
         )
         gradings[name] = grade(options, workspace, lambda p: progress(p.done, p.total))
-    return DemoReport(check=check, gradings=gradings)
+        record(ResultsFolder(out / name), out / STORE)
+    say("Ranking them ...")
+    ranking = rank(RankRequest(benchmark=BENCHMARK, store=out / STORE), workspace)
+    return DemoReport(check=check, gradings=gradings, ranking=ranking)
 
 
 def _set_aside(folder: Path, isolation: Isolation) -> None:

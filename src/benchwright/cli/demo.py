@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from benchwright.app.demo import SYSTEMS, DemoReport, run_demo
+from benchwright.app.demo import STORE, SYSTEMS, DemoReport, run_demo
 from benchwright.app.workspace import Workspace
 from benchwright.cli.grade import to_plain
 from benchwright.cli.main import print_json
@@ -25,7 +25,7 @@ from benchwright.core.execution import Isolation
 @isolation_option
 @json_option
 def command(out: Path, isolation: str, as_json: bool) -> None:
-    """Grade three recorded fictitious systems on the built-in starter benchmark.
+    """Grade and rank three recorded fictitious systems on the built-in starter benchmark.
 
     Builds the small starter environment first if it is not there.
     """
@@ -38,7 +38,8 @@ def command(out: Path, isolation: str, as_json: bool) -> None:
             progress=update,
         )
     if as_json:
-        print_json({"systems": {name: to_plain(one) for name, one in report.gradings.items()}})
+        systems = {name: to_plain(one) for name, one in report.gradings.items()}
+        print_json({"systems": systems, "ranking": report.ranking.to_plain()})
     else:
         _show(report)
 
@@ -46,6 +47,7 @@ def command(out: Path, isolation: str, as_json: bool) -> None:
 def _show(report: DemoReport) -> None:
     from rich.markup import escape
 
+    from benchwright.cli.ranking_tables import show_ranking
     from benchwright.cli.tables import console, percent, simple_table
     from benchwright.core.runs import Score
 
@@ -81,11 +83,15 @@ def _show(report: DemoReport) -> None:
     for name, grading in report.gradings.items():
         for text in grading.summary.tampered:
             out.print(f"[bold]tampering[/bold] {name} {escape(text)}", soft_wrap=True)
+    out.print()
+    show_ranking(out, report.ranking, every_table=False)
     folder = next(iter(report.gradings.values())).folder.parent
     out.print(f"\nResults: {escape(str(folder))}", soft_wrap=True)
     lines = [
         ("bw doctor", "what this machine can isolate and run"),
         (f"bw diff {folder}/alder {folder}/birch", "every verdict on which the two differ"),
+        (f"bw compare {folder}/alder {folder}/cedar", "is one better, by how much, and could it be chance"),
+        (f"bw results list --store {folder}/{STORE}", "the runs that are recorded"),
         ("bw env build bigcodebench", "the environment of the 1,140 real tasks"),
         ("bw grade bigcodebench samples.jsonl", "verdicts for your own samples"),
     ]

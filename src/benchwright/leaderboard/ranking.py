@@ -171,7 +171,7 @@ def _estimate(one: Contender, score: Score, options: RankOptions) -> Estimate | 
 
 def _order(row: LeaderboardRow) -> tuple[float, float, str]:
     return (
-        -row.rated.rating if row.rated else np.inf,
+        row.rated.rank if row.rated else np.inf,  # equal ratings differ in their last digits
         -row.estimate.value if row.estimate else np.inf,
         row.label,
     )
