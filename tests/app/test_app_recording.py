@@ -1,0 +1,269 @@
+"""What a finished grading leaves in the store, and that its samples can be graded again."""
+
+import dataclasses
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_pieces import AgentRuns
+from app_pieces import PROBLEMS, WRONG, ScriptedFactory, references, run_grading, write_samples
+
+import benchwright
+from benchwright.app.demo import answers_file
+from benchwright.app.grading import GradeReport
+from benchwright.app.job_facts import JOBS, TESTS
+from benchwright.app.recording import kept_files, open_store, open_to_read, record, record_finished, stored_run_of
+from benchwright.app.results import regrade
+from benchwright.app.stored_results import choose, list_results, show_result
+from benchwright.app.workspace import Workspace
+from benchwright.core.errors import MachineError, UnknownNameError, UsageError
+from benchwright.core.results import Origin
+from benchwright.core.runs import FUNCTION_SCORES, Score
+from benchwright.store.folder import PROBLEMS as PROBLEMS_FILE
+from benchwright.store.folder import SAMPLES, ResultsFolder
+from benchwright.store.results import ResultStore
+
+OLD = Path(__file__).parents[1] / "store/data/results-schema-1"
+
+
+@pytest.fixture
+def graded(home: Path, scripted: ScriptedFactory, tmp_path: Path) -> ResultsFolder:
+    """Three graded references and one missing sample, all of model ``m``."""
+    samples = write_samples(tmp_path / "in.jsonl", references(3))
+    ids = tuple(problem.id for problem in PROBLEMS[:4])
+    return ResultsFolder(run_grading(home, samples, tmp_path / "out", ids=ids, model="m").folder)
+
+
+def test_a_grading_is_recorded_with_what_it_says(graded: ResultsFolder, tmp_path: Path) -> None:
+    """Run, rows, facts of problems and files are in the store; recording it again changes nothing."""
+    run = record(graded, tmp_path / "store")
+    assert (run.origin, run.benchmark, run.subset, run.variant, run.model) == (
+        Origin.OWN,
+        "starter",
+        "full",
+        "complete",
+        "m",
+    )
+    assert (run.scores, run.problems, run.samples, run.solved) == ((Score.EXTRACTED, Score.CALIBRATED), 4, 1, 3)
+    assert (run.missing, run.faults, run.cost, run.scaffold, run.evaluation) == (1, 0, None, "", None)
+    assert record(graded, tmp_path / "store").entry == run.entry
+    with ResultStore(tmp_path / "store") as store:
+        assert store.run(run.entry).manifest == graded.manifest()
+        assert list(store.rows(run.entry)) == list(graded.rows())
+        assert store.read_file(run.entry, SAMPLES) == (graded.path / SAMPLES).read_bytes()
+        facts = store.problem_facts(run.entry)
+        assert facts == graded.problem_facts()
+        assert facts[PROBLEMS[0].id].domains == PROBLEMS[0].tags
+        assert facts[PROBLEMS[0].id].libraries == PROBLEMS[0].libraries
+    assert {JOBS, PROBLEMS_FILE, "plans.json", "calibrated_eval_results.json"} < set(run.files)
+    assert not [name for name in run.files if name.startswith(".") or name == "rows.jsonl"]
+
+
+def test_a_regrading_supersedes_what_it_judged_again(
+    graded: ResultsFolder, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run stays one run, whose newest entry has the new verdicts."""
+    first = record(graded, tmp_path / "store")
+    from benchwright.app import results
+
+    judge = results.judge
+    wrong = lambda *given: dataclasses.replace(judge(*given), passed=0, judge_version=99)  # noqa: E731
+    monkeypatch.setattr(results, "judge", wrong)
+    regrade(graded.path, Workspace(home=home))
+    second = record(graded, tmp_path / "store")
+    assert (second.supersedes, second.run_id) == (first.entry, first.run_id)
+    assert not [name for name in second.files if "before-regrade" in name]
+    assert [one.entry for one in list_results(Workspace(home=home, store=tmp_path / "store")).runs] == [second.entry]
+
+
+@pytest.mark.parametrize("status", ["running", "stopped"])
+def test_what_is_not_complete_is_not_recorded(graded: ResultsFolder, tmp_path: Path, status: str) -> None:
+    """At the end of a command that is nothing to complain of; asked for by name it is."""
+    manifest = graded.manifest()
+    graded.write_manifest({**manifest, "status": status, "stopped": "over budget"})
+    assert record_finished(graded.path, tmp_path / "store").entry is None
+    assert not (tmp_path / "store").exists()
+    with pytest.raises(UsageError, match=r"is not finished .over budget"):
+        record(graded, tmp_path / "store")
+
+
+def test_a_store_that_cannot_be_used_costs_no_results(graded: ResultsFolder, tmp_path: Path) -> None:
+    """The problem is kept for after the results have been shown, and says that they are complete."""
+    (tmp_path / "store").write_text("a file")
+    recorded = record_finished(graded.path, tmp_path / "store")
+    assert recorded.entry is None
+    with pytest.raises(MachineError, match="are complete, but were not recorded in the store"):
+        recorded.raise_problem()
+    assert record_finished(graded.path, None).entry is None
+
+
+def test_a_folder_of_an_earlier_version_is_recorded(tmp_path: Path) -> None:
+    """What was graded before there was a store can be taken in."""
+    run = record(ResultsFolder(OLD), tmp_path / "store")
+    assert (run.model, run.problems, run.solved) == ("birch", 3, 3)
+    with ResultStore(tmp_path / "store") as store:
+        (scored,) = store.scored(store.runs(), Score.EXTRACTED)
+        assert sum(tally.passed for tally in scored.tallies.values()) == 2
+
+
+def test_two_runs_of_the_same_settings_are_two_runs(graded: ResultsFolder, tmp_path: Path) -> None:
+    """A model that is asked twice answers twice: the journal of replies tells the runs apart, a copy does not."""
+    twin = ResultsFolder(tmp_path / "twin")
+    (graded.path / "replies.jsonl").write_text('{"at": "first"}\n')
+    shutil.copytree(graded.path, twin.path)
+    assert stored_run_of(twin).run_id == stored_run_of(graded).run_id
+    (twin.path / "replies.jsonl").write_text('{"at": "second"}\n')
+    one, other = record(graded, tmp_path / "store"), record(twin, tmp_path / "store")
+    assert one.run_id != other.run_id
+    assert other.supersedes is None
+    with (graded.path / "replies.jsonl").open("a") as file:
+        file.write('{"at": "later"}\n')
+    assert record(graded, tmp_path / "store").entry == one.entry
+    with ResultStore(tmp_path / "store") as store:
+        assert len(store.runs(model="m")) == 2
+
+
+def test_an_agents_run_is_recorded_with_its_scaffold(runs: AgentRuns) -> None:
+    """Scaffold, evaluation and cost are those of the manifest; the submissions and the tests are kept."""
+    report = runs.run()
+    folder = ResultsFolder(report.folder)
+    run = record(folder, runs.folder / "store")
+    manifest = folder.manifest()
+    assert (run.scaffold, run.variant, run.scores) == ("bash-only", "patch", (Score.PATCH,))
+    assert (run.evaluation, run.cost) == (manifest["evaluation"], manifest["cost"])
+    assert run.problems == len(report.attempts)
+    assert {"attempts.jsonl", "predictions.jsonl", "run.json", PROBLEMS_FILE, TESTS} < set(run.files)
+    with ResultStore(runs.folder / "store") as store:
+        assert {facts.repository for facts in store.problem_facts(run.entry).values()} != {""}
+        assert list(store.rows(run.entry)) == list(folder.rows())
+
+
+# Answers of every odd kind, as sample files have them.
+ODD: list[dict[str, Any]] = [
+    {"solution": None},
+    {"solution": ""},
+    {"solution": 5},
+    {"solution": "x = '\0'"},
+    {"solution": "x = '\ud800'", "raw_solution": "\ud800"},
+    {"solution": "y" * 10_000_001},
+    {"solution": WRONG, "raw_solution": None},
+    {"solution": "not python (", "raw_solution": f"Sure:\n```python\n{WRONG}```\n"},
+    {"solution": "", "raw_solution": "def task_func(", "ending": "truncated"},
+    {"solution": "", "raw_solution": "I will not.", "ending": "refused", "ending_detail": "filtered"},
+    {"solution": "", "ending": "failed", "ending_detail": "no reply"},
+    {"solution": WRONG, "raw_solution": "lead\nimport os", "lead": "lead\n", "lead_in_raw": True},
+    {"completion": "    return 1\n"},
+]
+
+
+def can_be_extracted(line: dict[str, Any]) -> bool:
+    """Whether there is a reply to extract from, or no telling of the solution either."""
+    solution = line.get("solution")
+    return isinstance(line.get("raw_solution"), str) or solution == 5 or len(solution or "") > 10_000_000
+
+
+def verdicts(report: GradeReport) -> list[tuple[object, ...]]:
+    """All that a grading says of each sample, and the job that it is of: equal jobs run the same code."""
+    return [
+        (row.problem_id, row.sample, row.score, row.verdict, row.job_digest, row.strategy, row.notes)
+        for row in report.rows
+    ]
+
+
+@pytest.mark.parametrize("extract", [False, True])
+@pytest.mark.parametrize("system", ["birch", "cedar", "odd"])
+def test_samples_of_a_grading_are_graded_again_to_the_same(
+    home: Path, scripted: ScriptedFactory, tmp_path: Path, system: str, extract: bool
+) -> None:
+    """Jobs and verdicts are the same under all scores, extracted or as given, from the file and from the folder."""
+    path = tmp_path / "in.jsonl"
+    if system == "odd":
+        lines = [{"task_id": problem.id, **odd} for problem, odd in zip(PROBLEMS, ODD, strict=False)]
+        lines = [line for line in lines if not extract or can_be_extracted(line)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    else:
+        shutil.copy(answers_file(system), path)
+    options: dict[str, Any] = {"scores": FUNCTION_SCORES, "official_files": False, "model": "m"}
+    first = run_grading(home, path, tmp_path / "first", extract=extract, **options)
+    kept = tmp_path / "first" / SAMPLES
+    options.pop("model")  # the file says whose they are
+    again = run_grading(home, kept, tmp_path / "again", extract=extract, **options)
+    assert verdicts(again) == verdicts(first)
+    assert again.manifest["model"] == "m"
+    folder = run_grading(home, tmp_path / "first", tmp_path / "folder", extract=extract, **options)
+    assert verdicts(folder) == verdicts(first)
+    if not extract and system != "odd":  # what was extracted by others is kept beside the replies
+        other = run_grading(home, path, tmp_path / "other", extract=True, **options)
+        assert verdicts(run_grading(home, kept, tmp_path / "raw", extract=True, **options)) == verdicts(other)
+    assert len(set(verdicts(first))) == len(first.rows)
+
+
+def test_no_file_of_the_users_is_written_over(home: Path, scripted: ScriptedFactory, tmp_path: Path) -> None:
+    """A samples.jsonl in the output folder is the input itself, or the grading's own, or the folder is refused."""
+    place = tmp_path / "answers"
+    place.mkdir()
+    own = write_samples(place / SAMPLES, references(2))
+    before = own.read_bytes()
+    run_grading(home, own, place)
+    assert own.read_bytes() == before
+    other = write_samples(tmp_path / "other.jsonl", references(1))
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / SAMPLES).write_text("mine\n")
+    with pytest.raises(UsageError, match=r"holds a samples\.jsonl that no grading wrote"):
+        run_grading(home, other, tmp_path / "foreign")
+    assert (tmp_path / "foreign" / SAMPLES).read_text() == "mine\n"
+
+
+def test_runs_are_chosen_by_folder_id_and_name(graded: ResultsFolder, home: Path, tmp_path: Path) -> None:
+    """Each is given once; a folder that is recorded is its entry, one that is not is lent to the store."""
+    workspace = Workspace(home=home)
+    with open_store(workspace) as store:
+        (lent,) = choose([str(graded.path)], workspace, store)
+        assert (lent.recorded, store.runs()) == ("", [])
+        assert store.scored([lent])[0].tallies.keys() == {row.problem_id for row in graded.rows()}
+        assert store.problem_facts(lent.entry) == graded.problem_facts()
+        added = store.add(stored_run_of(graded), list(graded.rows()), kept_files(graded, graded.manifest()))
+        names = [str(graded.path), added.entry[:10], "m", added.run_id]
+        assert [run.entry for run in choose(names, workspace, store)] == [added.entry]
+        with pytest.raises(UnknownNameError):
+            choose(["\0" * 5_000], workspace, store)
+    assert show_result("m", workspace).recorded
+    assert not show_result(str(OLD), workspace).recorded
+
+
+def test_a_store_that_is_not_there_is_not_made_for_reading(tmp_path: Path) -> None:
+    """Listing it says that there is nothing, and leaves nothing."""
+    workspace = Workspace.from_environment(
+        {"BENCHWRIGHT_HOME": str(tmp_path), "BENCHWRIGHT_STORE": str(tmp_path / "x")}
+    )
+    assert workspace.results == tmp_path / "x"
+    assert list_results(workspace).runs == ()
+    with open_to_read(Workspace(home=tmp_path)) as store:
+        assert store.layout.root == tmp_path / "results"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_results_are_loaded_as_frames(graded: ResultsFolder, tmp_path: Path, kind: Any) -> None:
+    """One row per problem, sample and score, with the columns of the run, in each of the libraries."""
+    run = record(graded, tmp_path / "store")
+    record(ResultsFolder(OLD), tmp_path / "store")
+    every = benchwright.load_results(kind=kind, store=tmp_path / "store")
+    assert every.shape[0] == 8 + 6
+    some = benchwright.load_results("m", kind=kind, store=tmp_path / "store")
+    assert some.shape == (8, every.shape[1])
+    values = some.to_pydict() if kind == "arrow" else {name: list(some[name]) for name in ("entry", "outcome", "model")}
+    assert (set(values["entry"]), set(values["model"])) == ({run.entry}, {"m"})
+    assert Counter(map(str, values["outcome"])) == {"passed": 6, "no_answer": 2}
+    lent = benchwright.load_results(str(OLD), kind=kind, store=tmp_path / "none")
+    assert lent.shape == (6, every.shape[1])
+    assert benchwright.load_results(kind=kind, store=tmp_path / "none").shape == (0, every.shape[1])
+
+
+def test_an_unknown_kind_of_frame_is_refused(tmp_path: Path) -> None:
+    """The message names those that there are, before anything is read."""
+    with pytest.raises(UsageError, match="choose pandas, polars or arrow"):
+        benchwright.load_results(kind="excel", store=tmp_path)  # type: ignore[call-overload]
