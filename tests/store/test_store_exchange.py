@@ -7,7 +7,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
-from stored_pieces import HOSTILE_NAMES, TWO, reported, rows_of, run
+from entry_pieces import HOSTILE_NAMES, TWO, reported, rows_of, run
 
 from benchwright.core.errors import UsageError
 from benchwright.core.verdicts import Outcome

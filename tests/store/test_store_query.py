@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from stored_pieces import HOSTILE_NAMES, TWO, reported, rows_of, run
+from entry_pieces import HOSTILE_NAMES, TWO, reported, rows_of, run
 
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts

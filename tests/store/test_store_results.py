@@ -6,9 +6,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from entry_pieces import FILES, HOSTILE_NAMES, TWO, reported, row, rows_of, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stored_pieces import FILES, HOSTILE_NAMES, TWO, reported, row, rows_of, run
 
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import Origin, Tally

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stored_pieces import TWO, rows_of, run
+from entry_pieces import TWO, rows_of, run
 
 from benchwright.core.errors import UsageError
 from benchwright.core.verdicts import Outcome
