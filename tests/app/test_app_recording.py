@@ -19,7 +19,7 @@ from benchwright.app.recording import kept_files, open_store, open_to_read, reco
 from benchwright.app.results import regrade
 from benchwright.app.stored_results import choose, list_results, show_result
 from benchwright.app.workspace import Workspace
-from benchwright.core.errors import MachineError, UnknownNameError, UsageError
+from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import Origin
 from benchwright.core.runs import FUNCTION_SCORES, Score
 from benchwright.store.folder import PROBLEMS as PROBLEMS_FILE
@@ -95,9 +95,16 @@ def test_a_store_that_cannot_be_used_costs_no_results(graded: ResultsFolder, tmp
     (tmp_path / "store").write_text("a file")
     recorded = record_finished(graded.path, tmp_path / "store")
     assert recorded.entry is None
-    with pytest.raises(MachineError, match="are complete, but were not recorded in the store"):
+    with pytest.raises(UsageError, match=r"are complete, but were not recorded in the store: .* is a file"):
         recorded.raise_problem()
     assert record_finished(graded.path, None).entry is None
+
+
+def test_links_in_a_results_folder_are_not_followed(graded: ResultsFolder, tmp_path: Path) -> None:
+    """What a file of that name points to elsewhere is no part of the results."""
+    (tmp_path / "secret").write_text("s")
+    (graded.path / "preds.json").symlink_to(tmp_path / "secret")
+    assert "preds.json" not in record(graded, tmp_path / "store").files
 
 
 def test_a_folder_of_an_earlier_version_is_recorded(tmp_path: Path) -> None:

@@ -146,6 +146,9 @@ def test_json_is_one_object(bw_run: Runner) -> None:
     assert document["usage"]["total_tokens"] == 600
     for name in ("results", "samples_file", "log"):
         assert (bw_run.folder / document[name]).is_file()
+    assert list((bw_run.folder / "home/results/runs").iterdir()) == [
+        bw_run.folder / "home/results/runs" / document["stored"]
+    ]
     assert "Preflight: asking 3 of 4 problems first." in done.stderr
     assert "--- 3 of 3 answers can be graded" in done.stderr
     assert "Forecast for 1 more replies: 150 tokens, cost unknown." in done.stderr
@@ -244,7 +247,9 @@ def test_a_spent_budget_ends_with_four(bw_run: Runner) -> None:
     assert "Stopped: A call may use" in words
     assert f"{8 - asked} samples were not asked" in words
     assert "The same command goes on" in words
+    assert "not recorded in the store, because it is not complete" in words
     document = the_object(shown)
+    assert document["stored"] is None
     assert (document["status"], document["asked"], len(document["not_asked"])) == ("stopped", asked, 8 - asked)
 
 

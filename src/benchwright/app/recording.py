@@ -142,9 +142,9 @@ def run_id_of(folder: ResultsFolder, manifest: Mapping[str, Any]) -> str:
 
 def kept_files(folder: ResultsFolder, manifest: Mapping[str, Any]) -> dict[str, Path | bytes]:
     """The files of a results folder that go into the store, by name."""
-    patterns = (*_KEPT, f"*.{manifest['run_id']}.json")
-    paths = (path for pattern in patterns for path in sorted(folder.path.glob(pattern)))
-    return {path.name: path for path in paths if path.is_file() and _ASIDE not in path.name}
+    paths = [path for pattern in _KEPT for path in sorted(folder.path.glob(pattern))]
+    paths += [path for path in folder.path.iterdir() if path.name.endswith(f".{manifest['run_id']}.json")]
+    return {path.name: path for path in paths if path.is_file() and not path.is_symlink() and _ASIDE not in path.name}
 
 
 def record(folder: ResultsFolder, store_root: Path) -> StoredRun:

@@ -33,6 +33,12 @@ def run_to_plain(run: StoredRun) -> dict[str, Any]:
 
 def run_from_plain(data: Mapping[str, Any]) -> StoredRun:
     """Rebuild from :func:`run_to_plain` data; raises ``KeyError``, ``TypeError`` or ``ValueError`` on others."""
+    for names, kinds in _TYPES.items():
+        for name in names:
+            if not isinstance(data[name], kinds) or isinstance(data[name], bool):
+                raise ValueError(f"its {name} is a {type(data[name]).__name__}")
+    if not all(isinstance(text, str) for text in (*data["flags"], *data["files"], *data["files"].values())):
+        raise ValueError("a flag or a file has no name")
     return StoredRun(
         **{
             **data,
@@ -44,6 +50,21 @@ def run_from_plain(data: Mapping[str, Any]) -> StoredRun:
             "facts": ModelFacts.from_plain(data["facts"]),
         }
     )
+
+
+_TYPES: Mapping[tuple[str, ...], type | tuple[type, ...]] = {
+    (
+        "entry", "run_id", "benchmark", "version", "data_digest", "subset", "variant", "model", "scaffold", "finished",
+        "recorded",
+    ): str,
+    ("problems", "samples", "solved", "faults", "missing"): int,
+    ("cost",): (int, float, type(None)),
+    ("supersedes",): (str, type(None)),
+    ("files",): dict,
+    ("scores", "reported", "flags"): list,
+    ("evaluation",): (dict, type(None)),
+}  # fmt: skip
+"""What an entry made by others is checked for, so that no reader has to be."""
 
 
 def content_digest(run: StoredRun, rows: Iterable[ResultRow]) -> str:

@@ -61,6 +61,8 @@ class Layout:
         if self.exists():
             self.runs.mkdir(exist_ok=True)  # whoever made the store may have been killed before this
             return
+        if self.root.exists() and not self.root.is_dir():
+            raise UsageError(f"{self.root} is a file, and a store of results is a folder; name another with --store.")
         self.root.mkdir(parents=True, exist_ok=True)
         strangers = [path.name for path in self.root.iterdir() if not path.name.startswith(".")]
         if strangers and not self.exists():
