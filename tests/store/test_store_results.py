@@ -78,7 +78,7 @@ any_rows = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(any_rows, max_size=4))
 def test_rows_survive_parquet(tmp_path_factory: pytest.TempPathFactory, rows: list[ResultRow]) -> None:
     """Rows come back from the file in order; only lone surrogates are spelled out, and that only once."""
