@@ -101,6 +101,13 @@ def test_a_store_that_cannot_be_used_is_found_out_first(graded: Run, tmp_path: P
     assert not (tmp_path / "out").exists()
 
 
+def test_a_command_that_is_refused_makes_no_store(bw: Run, tmp_path: Path) -> None:
+    """Only a finished result brings a store into being."""
+    private_home(tmp_path / "home")
+    assert "nowhere.jsonl" in sentence(bw("grade", "starter", "nowhere.jsonl"))
+    assert not (tmp_path / "home/results").exists()
+
+
 def test_results_are_shown_although_recording_fails(graded: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The object has everything but the entry, and the command ends with 3 and the reason."""
 

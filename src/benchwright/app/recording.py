@@ -15,6 +15,7 @@ from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.store.evidence import RECORDS
 from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, RUN, SAMPLES, ResultsFolder
+from benchwright.store.layout import Layout
 from benchwright.store.results import ResultStore
 
 _JOURNALS = ("replies.jsonl", "journal.jsonl")
@@ -41,9 +42,13 @@ def open_to_read(workspace: Workspace, path: Path | None = None) -> ResultStore:
 
 
 def check_store(workspace: Workspace, path: Path | None = None) -> Path:
-    """The place of the store that will be recorded in, found out before hours of work; raises as `ResultStore` does."""
-    with open_store(workspace, path) as store:
-        return store.layout.root
+    """The place of the store that will be recorded in, found usable before hours of work; nothing is written yet.
+
+    Raises `UsageError` when there is something else, or a store of a newer version.
+    """
+    place = path or workspace.results
+    Layout(place).check_usable()
+    return place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,20 +56,27 @@ class Layout:
         """Whether there is a store."""
         return (self.root / STORE_FILE).exists()
 
+    def check_usable(self) -> None:
+        """Raise `UsageError` unless there is a store that can be read, or one can be made here; writes nothing."""
+        if self.exists():
+            self.check_schema()
+        elif self.root.is_dir():
+            strangers = [path.name for path in self.root.iterdir() if not path.name.startswith(".")]
+            if strangers and not self.exists():  # nobody made it meanwhile
+                raise UsageError(
+                    f"{self.root} is no store of results (it holds {strangers[0]!r:.60} and no {STORE_FILE}); name "
+                    f"another folder with --store, or an empty one."
+                )
+        elif self.root.exists():
+            raise UsageError(f"{self.root} is a file, and a store of results is a folder; name another with --store.")
+
     def create(self) -> None:
-        """Make an empty store where there is none; raises `UsageError` when other things are in the folder."""
+        """Make an empty store where there is none; raises `UsageError` where there can be none."""
+        self.check_usable()
         if self.exists():
             self.runs.mkdir(exist_ok=True)  # whoever made the store may have been killed before this
             return
-        if self.root.exists() and not self.root.is_dir():
-            raise UsageError(f"{self.root} is a file, and a store of results is a folder; name another with --store.")
         self.root.mkdir(parents=True, exist_ok=True)
-        strangers = [path.name for path in self.root.iterdir() if not path.name.startswith(".")]
-        if strangers and not self.exists():
-            raise UsageError(
-                f"{self.root} is no store of results (it holds {strangers[0]!r:.60} and no {STORE_FILE}); name another "
-                f"folder with --store, or an empty one."
-            )
         with self.locked():
             if not self.exists():
                 document = {"schema": schema_of(Kind.STORE)}

@@ -50,10 +50,10 @@ class ResultStore:
         self._read_only = read_only
         self._holding = False
         with translated(f"Opening the store of results {root}"):
-            if not read_only:
+            if read_only:
+                self.layout.check_usable()
+            else:
                 self.layout.create()
-            if self.layout.exists():
-                self.layout.check_schema()
             self._index = self._open_index()
         self._reading = Reading(self.layout, self._look_up)
         try:
