@@ -153,7 +153,7 @@ def test_several_runs_of_the_store_are_a_table(bw: Run, tmp_path: Path) -> None:
     assert "[b]alder[/b]" in done.stdout
     assert "+50.0 [" in done.stdout
     assert "3 of 3 comparisons show a difference, with p-values adjusted for 3 (Holm)." in done.stdout
-    assert "The task sets differ: every pair is compared on the tasks that both have (column n)." in done.stdout
+    assert "The runs have different problems: every pair is compared on those that both have (column n)." in done.stdout
     first = json.loads(bw("compare", "[b]alder[/b]", "birch", "cedar", "--against", "first", "--json").stdout)
     assert [(one["a"], one["b"]) for one in first["comparisons"]] == [
         ("[b]alder[/b]", "birch"), ("[b]alder[/b]", "cedar")

@@ -13,6 +13,7 @@ from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
 from benchwright.cli.ranking_tables import short
+from benchwright.cli.storing import store_option
 from benchwright.cli.tables import console, points
 from benchwright.core.runs import Score
 
@@ -43,9 +44,7 @@ _LISTED = 8
 @click.option(
     "--force", is_flag=True, help="Compare results of agents even if their evaluations are not comparable, and say so."
 )
-@click.option(
-    "--store", type=click.Path(path_type=Path), default=None, help="Store of results; default: that in the home folder."
-)
+@store_option
 @json_option
 def command(
     runs: tuple[str, ...],
@@ -112,7 +111,7 @@ def _summary(report: Comparisons) -> list[str]:
     uneven = len({one.paired.n for one in report.comparisons}) > 1
     left_out = sum(len(one.a.not_in_other) + len(one.b.not_in_other) for one in report.comparisons)
     if uneven or left_out:
-        said.append("The task sets differ: every pair is compared on the tasks that both have (column n).")
+        said.append("The runs have different problems: every pair is compared on those that both have (column n).")
     said += [
         f"Not comparable, forced: {report.names[a]} and {report.names[b]}: {reason}"
         for (a, b), one in zip(report.pairs, report.comparisons, strict=True)

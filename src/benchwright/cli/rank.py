@@ -10,6 +10,7 @@ from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
 from benchwright.cli.ranking_tables import show_ranking
+from benchwright.cli.storing import store_option
 from benchwright.cli.tables import console
 from benchwright.core.runs import Score
 
@@ -93,9 +94,7 @@ from benchwright.core.runs import Score
     "the store, common for results that were named.",
 )
 @click.option("--all-tables", is_flag=True, help="Show the runs, too, that may not stand in the main table.")
-@click.option(
-    "--store", type=click.Path(path_type=Path), default=None, help="Store of results; default: that in the home folder."
-)
+@store_option
 @json_option
 def command(
     benchmark: str,

@@ -10,6 +10,7 @@ from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
 from benchwright.cli.report_sections import markdown, sections, show
+from benchwright.cli.storing import store_option
 from benchwright.cli.tables import console
 from benchwright.core.errors import UsageError
 from benchwright.core.runs import Score
@@ -36,9 +37,7 @@ from benchwright.core.runs import Score
     help="JSON file with domains by library, or by task, such as BigCodeBench's lib2domain.json.",
 )
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
-@click.option(
-    "--store", type=click.Path(path_type=Path), default=None, help="Store of results; default: that in the home folder."
-)
+@store_option
 @json_option
 def command(
     runs: tuple[str, ...],

@@ -18,6 +18,8 @@ _IN_FULL = 5
 """Models that are reported on one by one; of more, there is one line each."""
 _GROUPS = 15
 """Rows of a breakdown that are shown; the JSON has all."""
+_SIDE = 3
+"""Models side by side in a table of 110 columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,10 +244,6 @@ def _exclusions(report: Report) -> Iterator[Section]:
     columns = ("left out", "problems", *map(short, labels[:_SIDE]), *(("largest move",) if len(labels) > 1 else ()))
     more = [f"{len(labels) - _SIDE} more models are in the JSON."] if len(labels) > _SIDE else []
     yield Section(title="Without the problems of exclusion lists", columns=columns, rows=rows, lines=more)
-
-
-_SIDE = 3
-"""Models side by side in a table of 110 columns."""
 
 
 def _change(value: float | None, change: float | None) -> str:

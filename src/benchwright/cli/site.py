@@ -10,6 +10,7 @@ from benchwright.app.site_serving import serve
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
+from benchwright.cli.storing import store_option
 from benchwright.core.errors import UsageError
 
 DEFAULT = Path("benchwright-site")
@@ -90,9 +91,7 @@ def command() -> None:
 @click.option("--no-rating", is_flag=True, help="Scores and counts only.")
 @click.option("--date", default="", help="Date the pages give, ISO 8601; default: that of the newest run.")
 @click.option("--hf-space", is_flag=True, help="Write the card (README.md) of a Hugging Face Space.")
-@click.option(
-    "--store", type=click.Path(path_type=Path), default=None, help="Store of results; default: that in the home folder."
-)
+@store_option
 @json_option
 def build_command(
     out: Path,
