@@ -155,6 +155,7 @@ def test_problems_dates_come_from_the_store(store: Path) -> None:
         ({"imports": Imports.ONLY}, "There are no imported results of starter"),
         ({"benchmark": "bigcodebench"}, "There are no results of bigcodebench in the store"),
         ({"anchor": "nobody"}, "no model to anchor the ratings to named 'nobody'"),
+        ({"anchor": "a=nan"}, "no model to anchor the ratings to named 'a=nan'"),
         ({"rounds": 0}, "at least one round"),
         ({"resolved": Path("x.json")}, "is of repository problems, and starter is not"),
         ({"benchmark": "bigcodebench", "runs": ("a",)}, "is a result of starter, not of bigcodebench"),

@@ -26,7 +26,7 @@ from benchwright.leaderboard.policy import Imports, Policy, arrange
 from benchwright.leaderboard.ranking import RankOptions, table_of
 from benchwright.leaderboard.reported import reported_tables
 from benchwright.leaderboard.tables import LeaderboardRow, Table, table_to_plain
-from benchwright.stats.ratings import Anchor
+from benchwright.stats.ratings import Anchor, Ties
 
 QUICK = RankOptions(rounds=50)
 
@@ -97,6 +97,18 @@ def test_all_equal_is_one_rank(outcome: int) -> None:
     assert [(row.rated.rank, row.rated.rank_low, row.rated.rank_high) for row in table.rows if row.rated] == [
         (1, 1, 3)
     ] * 3
+
+
+@pytest.mark.parametrize("ties", list(Ties))
+def test_what_ratings_rest_on_is_said(ties: Ties) -> None:
+    """All alike; nobody beaten by a model that it beats, where ties are dropped; one that is ahead of all others."""
+    options = RankOptions(rounds=2, ties=ties)
+    equal = ranked(*(scored(name, [1, 0]) for name in "ab"), options=options).notes
+    assert equal == ("All models come out the same: the ratings tell nothing apart.",)
+    ordered = ranked(scored("a", [1, 1]), scored("b", [1, 0]), scored("c", [0, 0]), options=options).notes
+    assert ("No two models beat each other" in " ".join(ordered)) is (ties is Ties.DROP)
+    ahead = ranked(scored("a", [1, 1, 1]), scored("b", [1, 0, 0]), scored("c", [0, 1, 0]), options=options).notes
+    assert ("Models that win or lose every match against the others: 1;" in " ".join(ahead)) is (ties is Ties.DROP)
 
 
 def test_faults_alone_are_not_rated() -> None:

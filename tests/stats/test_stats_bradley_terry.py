@@ -128,3 +128,9 @@ def test_held_are_those_outside_the_largest_circle_of_wins() -> None:
     wins = np.array([[0, 3, 2, 5], [0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 0]], dtype=np.float64)
     assert held_by_prior(wins).tolist() == [True, False, False, True]
     assert held_by_prior(np.zeros((1, 1))).tolist() == [False]
+
+
+def test_all_are_held_where_no_two_beat_each_other() -> None:
+    """Models in one strict order, or that never met without a tie, have no finite strength by their results alone."""
+    assert held_by_prior(np.triu(np.ones((3, 3)), 1)).tolist() == [True] * 3
+    assert held_by_prior(np.zeros((2, 2))).tolist() == [True] * 2

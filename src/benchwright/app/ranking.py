@@ -1,5 +1,6 @@
 """Rate and rank all models of a benchmark: behind ``bw rank``."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -206,14 +207,18 @@ class _Known:
 
 
 def _anchor(text: str | None) -> Anchor:
-    """``MODEL`` or ``MODEL=RATING``; a name may hold equals signs itself, the last one counts if a number follows."""
+    """``MODEL`` or ``MODEL=RATING``; a name may hold equals signs itself, the last one counts if a number follows.
+
+    What is no finite number belongs to the name.
+    """
     if text is None:
         return Anchor()
-    name, separator, value = text.rpartition("=")
+    name, _, value = text.rpartition("=")
     try:
-        return Anchor(model=name, value=float(value)) if separator and name else Anchor(model=text)
+        rating = float(value)
     except ValueError:
         return Anchor(model=text)
+    return Anchor(model=name, value=rating) if name and math.isfinite(rating) else Anchor(model=text)
 
 
 def _wanted(sources: Sources, request: RankRequest) -> Sources:

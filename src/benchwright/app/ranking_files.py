@@ -76,9 +76,9 @@ def from_verdicts(paths: Sequence[Path], benchmark: str, options: ImportOptions)
         and options.variant in (None, naming.variant or options.variant)
     ]
     if not wanted:
+        asked = ", ".join(word for word in (options.subset, options.variant) if word)
         raise UsageError(
-            f"None of the {len(files)} verdict files is of {benchmark} ({options.subset}, {options.variant}); choose "
-            f"with --subset and --variant."
+            f"None of the {len(files)} verdict files is of {benchmark} ({asked}); choose with --subset and --variant."
         )
     found = _together(paths, [import_verdicts(file, options) for file in wanted])
     passed_over = len(files) - len(wanted)

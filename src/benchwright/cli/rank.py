@@ -49,7 +49,7 @@ from benchwright.core.runs import Score
     "--score",
     type=click.Choice([score.value for score in Score]),
     default=None,
-    help="Score to rank by; default: calibrated, of repository problems patch.",
+    help="Score to rank by; default: the last of each run, which is calibrated or patch as a rule.",
 )
 @click.option(
     "--dataset",

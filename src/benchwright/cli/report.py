@@ -22,7 +22,7 @@ from benchwright.core.runs import Score
     "--score",
     type=click.Choice([score.value for score in Score]),
     default=None,
-    help="The score that counts; default: calibrated, of repository problems patch.",
+    help="The score that counts; default: the last of each run, which is calibrated or patch as a rule.",
 )
 @click.option(
     "--dataset",

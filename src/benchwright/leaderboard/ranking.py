@@ -188,11 +188,14 @@ def _rating_notes(ratings: Ratings | None, rows: Sequence[LeaderboardRow], optio
             f"The models fall into {len(ratings.groups)} groups without a scored problem in common; ratings of "
             f"different groups cannot be compared."
         )
-    held = [row.label for row in rows if row.rated and row.rated.held]
-    if len(held) == len(rows):
-        notes.append("All models come out the same, or nobody ever beats another: the ratings tell nothing apart.")
+    rated = [row.rated for row in rows if row.rated]
+    held = sum(one.held for one in rated)
+    if all(one.rank == 1 for one in rated) and len(ratings.groups) == 1:
+        notes.append("All models come out the same: the ratings tell nothing apart.")
+    elif held == len(rated):
+        notes.append("No two models beat each other, even by way of others; distances are bounded by convention.")
     elif held:
-        notes.append(f"{len(held)} models win or lose every match; their ratings are bounded by convention.")
+        notes.append(f"Models that win or lose every match against the others: {held}; their distances are convention.")
     return tuple(notes)
 
 

@@ -156,10 +156,13 @@ def held_by_prior(wins: Matrix) -> npt.NDArray[np.bool_]:
     """Which models' ratings would be infinite, or open, were it not for the additional drawn match.
 
     Ratings are finite exactly among models of which each can be reached from each by a chain of wins (Ford, The
-    American Mathematical Monthly 64:8, 1957).  Models outside the largest such set are held; a model alone is not.
+    American Mathematical Monthly 64:8, 1957).  Models outside the largest such set are held, all where no two are in
+    one; the only model there is is not.
     """
     from scipy.sparse import csgraph
 
     _, labels = csgraph.connected_components(wins > 0, directed=True, connection="strong")
-    largest = np.bincount(labels).argmax()
-    return np.asarray(labels != largest, dtype=np.bool_)
+    sizes = np.bincount(labels)
+    if sizes.max() == 1:
+        return np.full(len(wins), len(wins) > 1)
+    return np.asarray(labels != sizes.argmax(), dtype=np.bool_)
