@@ -161,7 +161,7 @@ def test_the_card_of_a_space_holds_one_title(tmp_path: Path) -> None:
     assert sum(line.startswith("sdk:") for line in lines) == 1
 
 
-def _pages(options: SiteOptions) -> dict[str, list[dict[str, object]]]:
+def _pages(options: SiteOptions, text: str = "x" * 1000) -> dict[str, list[dict[str, object]]]:
     """Samples in the pages of two problems: on the first the runs differ, on the second they do not."""
     runs = [scored("a", [1, 0]), scored("b", [0, 0])]
     board = table("t", runs, text=plain, metric="x")
@@ -171,7 +171,7 @@ def _pages(options: SiteOptions) -> dict[str, list[dict[str, object]]]:
     pages = TaskPages(
         tables=(board,),
         outcomes=found,
-        answers=lambda entry, score, problem: (SiteAnswer(text="x" * 1000, outcome="failed"),),
+        answers=lambda entry, score, problem: (SiteAnswer(text=text, outcome="failed"),),
         options=options,
     )
     (problems,) = problems_of((board,), found, {})
@@ -196,3 +196,12 @@ def test_long_answers_are_cut_and_say_so() -> None:
     ]
     assert [len(str(one.get("text", ""))) for one in samples] == [1000, 1000, 0, 0]
     assert "left out" in str(samples[-1]["note"])
+
+
+def test_limits_of_answers_are_in_bytes() -> None:
+    """A letter that takes two bytes, or a lone surrogate that is written as six, counts as what it takes, whole."""
+    first = _pages(SiteOptions(answer_bytes=401), text="é" * 300)["p0"][0]
+    assert (first["text"], first["note"]) == ("é" * 200, "Cut here; 100 more characters are not shown.")
+    assert _pages(SiteOptions(answer_bytes=13), text="\ud800" * 5)["p0"][0]["text"] == "\ud800" * 2
+    every = _pages(SiteOptions(answers=AnswerChoice.ALL, all_answer_bytes=1200), text="é" * 300)
+    assert [bool(one.get("text")) for each in every.values() for one in each] == [True, True, False, False]

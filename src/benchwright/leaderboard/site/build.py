@@ -20,6 +20,8 @@ from benchwright.leaderboard.site.payload import script
 from benchwright.leaderboard.site.tasks import TaskPages, problems_of
 from benchwright.leaderboard.tables import Table
 
+_LOOKS = {"light": charts.LIGHT, "dark": charts.DARK}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteReport:
@@ -139,7 +141,7 @@ class _Writer:
             self._script(f"table-{one}", board(table, self._data, outcomes=known, problems=problems))
             if outcomes:
                 self._script(f"matrix-{one}", outcomes.to_plain())
-            looks = {name: _look(look) for name, look in (("light", charts.LIGHT), ("dark", charts.DARK))}
+            looks = {name: _look(look) for name, look in _LOOKS.items()}
             self._script(f"charts-{one}", {"specs": specs[one], "looks": looks})
             digest = by_benchmark[table.benchmark].digest
             compared = len(outcomes.rows) if outcomes else 0
@@ -163,7 +165,7 @@ class _Writer:
         pictures: dict[str, dict[str, str]] = {}
         for kind, spec in shown.items():
             pictures[kind] = {}
-            for name, look in (("light", charts.LIGHT), ("dark", charts.DARK)):
+            for name, look in _LOOKS.items():
                 file = f"assets/{kind}-{name}.svg"
                 picture = charts.still_picture(charts.shortened(spec) if kind == "ratings" else spec, look)
                 (self._folder / file).write_text(picture, encoding="utf-8")
@@ -206,11 +208,4 @@ class _Writer:
 
 
 def _look(look: charts.Look) -> dict[str, Any]:
-    colours = {
-        "muted": look.muted,
-        "text": look.text,
-        "open weights": look.open,
-        "closed weights": look.closed,
-        "weights unknown": look.unknown,
-    }
-    return {"colours": colours, "config": charts.config(look)}
+    return {"colours": look.colours, "config": charts.config(look)}

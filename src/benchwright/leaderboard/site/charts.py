@@ -28,6 +28,17 @@ class Look:
     closed: str
     unknown: str
 
+    @property
+    def colours(self) -> dict[str, str]:
+        """By the names that stand for them in specifications."""
+        return {
+            "muted": self.muted,
+            "text": self.text,
+            "open weights": self.open,
+            "closed weights": self.closed,
+            "weights unknown": self.unknown,
+        }
+
 
 LIGHT = Look(text="#1b1f24", muted="#59626d", rule="#e2e5e9", open="#1f6bb5", closed="#b45309", unknown="#6b7280")
 DARK = Look(text="#e6e8eb", muted="#9ba5b0", rule="#2c3239", open="#5ea9f0", closed="#f0a04b", unknown="#9ca3af")
@@ -213,13 +224,7 @@ def shortened(spec: dict[str, Any], first: int = FIRST) -> dict[str, Any]:
 
 def dressed(spec: Any, look: Look) -> dict[str, Any]:
     """The specification in a look's colours; the page does the same in its script."""
-    colours = {
-        "muted": look.muted,
-        "text": look.text,
-        "open weights": look.open,
-        "closed weights": look.closed,
-        "weights unknown": look.unknown,
-    }
+    colours = look.colours
 
     def dress(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):

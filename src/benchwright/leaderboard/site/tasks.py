@@ -1,5 +1,6 @@
 """The data behind the pages of problems: one small file each, read when its page is opened."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -82,7 +83,7 @@ class TaskPages:
     answers: Answers | None
     options: SiteOptions
     taken: int = field(default=0, init=False)
-    """Characters of answers so far."""
+    """Bytes of answers so far."""
     left_out: int = field(default=0, init=False)
     """Answers that had no room any more."""
 
@@ -121,12 +122,12 @@ class TaskPages:
         return self.answers(entry, score, problem)
 
     def _sample(self, answer: SiteAnswer) -> dict[str, Any]:
-        text, room = answer.text[: self.options.answer_bytes], self.options.all_answer_bytes - self.taken
-        if len(text) > room:
+        text, size = _beginning(answer.text, self.options.answer_bytes)
+        if self.taken + size > self.options.all_answer_bytes:
             self.left_out += 1
             text, why = "", "The answers of this site reached their limit; this one is left out."
         else:
-            self.taken += len(text)
+            self.taken += size
             cut = len(answer.text) - len(text)
             why = f"Cut here; {cut:,} more characters are not shown." if cut else ""
         plain = {
@@ -142,6 +143,16 @@ class TaskPages:
             "transcript": answer.transcript,
         }
         return {name: value for name, value in plain.items() if value not in ("", 0, [])}
+
+
+def _beginning(text: str, most: int) -> tuple[str, int]:
+    """As many whole characters of a text as have room in so many bytes, and how many bytes these take."""
+    # Lone surrogates, which answers may hold, are written as escapes: six bytes each.
+    if len(data := text.encode("utf-8", "backslashreplace")) <= most:
+        return text, len(data)
+    sizes = itertools.accumulate(len(one.encode("utf-8", "backslashreplace")) for one in text)
+    fitting = list(itertools.takewhile(lambda size: size <= most, sizes))
+    return text[: len(fitting)], fitting[-1] if fitting else 0
 
 
 class _View:
