@@ -1,5 +1,6 @@
 """Everything that a set of runs says."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,23 @@ def test_runs_of_one_model_are_repeats(store: Path) -> None:
     assert model["consistency"] == {"always": 2, "sometimes": 3, "never": 3}
     assert model["runs_needed"]["difference"] == 0.02
     assert model["runs_needed"]["on_these"] > 3
+    assert model["runs_needed"].keys() == {"difference", "on_these"}  # of other problems, one model says nothing
     assert any("taken as repeats because they were named together" in note for note in found.notes)
+
+
+def test_damaged_plans_are_told_and_not_passed_over(store: Path) -> None:
+    """Without plans there is no laziness; plans that are there and cannot be read are damage."""
+    rows = rows_of({"p0": (P,)})
+    plans = {"p0": {"class": "TestCases", "tests": [], "given": []}}
+    with ResultStore(store) as opened:
+        run = add_run(store, "a", "P")
+        named = dataclasses.replace(run, run_id="2", model="b", entry="", files={}, recorded="")
+        kept = opened.add(named, rows, {"plans.json": json.dumps(plans).encode()})
+        blob = opened.layout.blob(kept.files["plans.json"])
+    assert reported(store, "a", "b")
+    blob.write_bytes(b"broken")
+    with pytest.raises(UsageError, match=r"plans\.json of run .* is missing or damaged"):
+        reported(store, "b")
 
 
 def test_other_conditions_are_no_repeats(store: Path) -> None:

@@ -9,6 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from leaderboard_pieces import agent, imported, scored, stored
 
+from benchwright.app.bundles import FLAG as BUNDLE
+from benchwright.app.importing_logs import UNFINISHED
+from benchwright.app.importing_reports import ERRORS
+from benchwright.app.importing_submissions import PARTIAL
 from benchwright.core.benchmark_facts import BenchmarkFacts, TaskErrors
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import (
@@ -222,6 +226,13 @@ def test_the_contamination_window_is_flagged(facts: ModelFacts, flag: str | None
     options = RankOptions(rounds=2, benchmark=BenchmarkFacts(public="2024-06-18"))
     row = row_of(ranked(scored("a", [1, 0], facts=facts), scored("b", [0, 0]), options=options), "a")
     assert flag_names(row) == ([flag] if flag else [])
+
+
+@pytest.mark.parametrize("name", [BUNDLE, ERRORS, UNFINISHED, PARTIAL])
+def test_every_flag_of_an_import_is_explained(name: str) -> None:
+    """Whatever taking results in may flag has a sentence of its own."""
+    (flag,) = [one for one in ranked(scored("a", [1, 0], flags=(name,))).rows[0].flags if one.name == name]
+    assert not flag.text.startswith("The run is marked")
 
 
 def test_a_problems_own_date_is_used() -> None:

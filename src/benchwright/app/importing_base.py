@@ -54,7 +54,7 @@ class ImportedRun:
 
     run: StoredRun
     rows: tuple[ResultRow, ...] = ()
-    """None for a run of which the source states scores only."""
+    """Empty for a run of which the source states scores only."""
     files: Mapping[str, Path | bytes] = field(default_factory=dict)
     """What is kept beside it, by name."""
 

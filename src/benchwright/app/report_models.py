@@ -93,7 +93,7 @@ class ModelReport:
             "pass_hat_k": {str(one.k): dataclasses.asdict(one) for one in self.pass_hat},
             "consistency": dict(zip(("always", "sometimes", "never"), self.consistency, strict=True)),
             "repeats": None if self.spread is None else dataclasses.asdict(self.spread),
-            "runs_needed": None if self.runs_needed is None else dataclasses.asdict(self.runs_needed),
+            "runs_needed": _needed_to_plain(self.runs_needed),
             "breakdowns": {
                 kind: [dataclasses.asdict(one) for one in groups] for kind, groups in self.breakdowns.items()
             },
@@ -105,6 +105,11 @@ class ModelReport:
             "wall_seconds": self.wall_seconds,
             "facts": last.facts.to_plain(),
         }
+
+
+def _needed_to_plain(needed: RunsNeeded | None) -> dict[str, Any] | None:
+    """What repeats of one model can tell; how far two models differ on other problems is not among it."""
+    return None if needed is None else {"difference": needed.difference, "on_these": needed.on_these}
 
 
 def report_model(runs: ModelRuns) -> ModelReport:

@@ -18,7 +18,7 @@ from benchwright.app.report_models import ModelReport, ModelRuns, numbered, repo
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.facts import facts_of
 from benchwright.core.benchmark_facts import BenchmarkFacts
-from benchwright.core.errors import UsageError
+from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.policy import Conditions, Imports, Policy, arrange
@@ -182,7 +182,7 @@ def _given_names(run: StoredRun, store: ResultStore) -> dict[str, frozenset[str]
         return None
     try:
         plans = json.loads(store.read_file(run.entry, PLANS))
-    except UsageError:  # a folder that was lent to the store lists no files; what it lacks is not damage
+    except UnknownNameError:  # a folder that was lent to the store lists no files; what it lacks is not damage
         return None
     if not all("given" in entry for entry in plans.values()):
         return None

@@ -17,6 +17,9 @@ _KNOWN = {
     **{name: f"{why[0].upper()}{why[1:]}." for name, why in NEVER_RANKED.items()},
     "tampered": "Some answers interfered with the tests or the evidence, which a person should look at.",
     "weak_isolation": "The answers were not kept apart as strongly as by default.",
+    "bundle": "It came in a result bundle: the answers were executed by whoever made that.",
+    "source_errors": "The source's harness made no report on some instances, which count as not resolved.",
+    "source_unfinished": "The source says that its run did not come to a good end.",
     "partial?": "Apparently made for another split alone, so that its score here says less than it could.",
 }
 """What flags that runs come with mean."""
