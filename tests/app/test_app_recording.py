@@ -228,15 +228,15 @@ def test_runs_are_chosen_by_folder_id_and_name(graded: ResultsFolder, home: Path
     """Each is given once; a folder that is recorded is its entry, one that is not is lent to the store."""
     workspace = Workspace(home=home)
     with open_store(workspace) as store:
-        (lent,) = choose([str(graded.path)], workspace, store)
+        (lent,) = choose([str(graded.path)], store)
         assert (lent.recorded, store.runs()) == ("", [])
         assert store.scored([lent])[0].tallies.keys() == {row.problem_id for row in graded.rows()}
         assert store.problem_facts(lent.entry) == graded.problem_facts()
         added = store.add(stored_run_of(graded), list(graded.rows()), kept_files(graded, graded.manifest()))
         names = [str(graded.path), added.entry[:10], "m", added.run_id]
-        assert [run.entry for run in choose(names, workspace, store)] == [added.entry]
+        assert [run.entry for run in choose(names, store)] == [added.entry]
         with pytest.raises(UnknownNameError):
-            choose(["\0" * 5_000], workspace, store)
+            choose(["\0" * 5_000], store)
     assert show_result("m", workspace).recorded
     assert not show_result(str(OLD), workspace).recorded
 

@@ -87,7 +87,7 @@ def compare_runs(
     if len(names) < 2:
         raise UsageError(f"A comparison takes at least two runs, and {len(names)} was named.")
     with open_to_read(workspace, store) as opened:
-        sides = graded(names, workspace, opened)
+        sides = graded(names, opened)
         pairs = [(0, other) for other in range(1, len(sides))] if against is Against.FIRST else []
         pairs = pairs or list(combinations(range(len(sides)), 2))
         found = [compare_graded(sides[a], sides[b], score, force=force, cluster=cluster) for a, b in pairs]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchwright.app.stored_results import choose
-from benchwright.app.workspace import Workspace
+from benchwright.app.stored_results import choose, is_folder
 from benchwright.core.errors import UsageError
 from benchwright.core.evaluation import Evaluation
 from benchwright.core.results import ProblemFacts, StoredRun
@@ -127,22 +126,15 @@ class Graded:
         )
 
 
-def graded(names: Sequence[str], workspace: Workspace, store: ResultStore) -> list[Graded]:
+def graded(names: Sequence[str], store: ResultStore) -> list[Graded]:
     """The sides that names mean: results folders, entries of the store, models.
 
     Raises `UsageError` for a name that means nothing or several runs, and a folder that holds no finished grading.
     """
     return [
-        Graded.of_folder(Path(name)) if _is_path(name) else Graded.of_run(choose([name], workspace, store)[0], store)
+        Graded.of_folder(Path(name)) if is_folder(name) else Graded.of_run(choose([name], store)[0], store)
         for name in names
     ]
-
-
-def _is_path(name: str) -> bool:
-    try:
-        return Path(name).is_dir()
-    except (OSError, ValueError):  # a name that can be no path: too long, or with a NUL
-        return False
 
 
 def repositories_of(problems: Sequence[str], sides: Sequence[Graded]) -> list[str]:

@@ -5,20 +5,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchwright.app.stored_results import choose
-from benchwright.app.workspace import Workspace
 from benchwright.core.results import StoredRun
 from benchwright.store.folder import MANIFEST
 from benchwright.store.results import ResultStore
 
 
-def every_run(
-    names: Sequence[str], workspace: Workspace, store: ResultStore, benchmark: str | None = None
-) -> list[StoredRun]:
+def every_run(names: Sequence[str], store: ResultStore, benchmark: str | None = None) -> list[StoredRun]:
     """The runs that names mean, each once, in the names' order: as `choose`, but a model means all of its runs.
 
     Args:
         names: Results folders, beginnings of ids, models.
-        workspace: As for `choose`.
         store: Where names are looked up.
         benchmark: Of a model, only its runs on this one.
 
@@ -27,7 +23,7 @@ def every_run(
     found: dict[str, StoredRun] = {}
     for name in names:
         of_model = [with_manifest(run, store) for run in store.runs(model=name, benchmark=benchmark)]
-        for run in of_model or choose([name], workspace, store):
+        for run in of_model or choose([name], store):
             found.setdefault(run.entry, run)
     return list(found.values())
 

@@ -131,7 +131,7 @@ def rank(request: RankRequest, workspace: Workspace) -> Ranking:
         raise UsageError(f"Intervals take at least one round, and {request.rounds} was given; choose --rounds 500.")
     request = replace(request, subset=known.subset(request), variant=known.variant(request))
     with open_to_read(workspace, request.store) as store:
-        return _ranking(request, known, gather(request, workspace, store))
+        return _ranking(request, known, gather(request, store))
 
 
 def rank_sources(request: RankRequest, sources: Sources) -> Ranking:

@@ -10,7 +10,6 @@ from benchwright.app.importing_base import ImportOptions
 from benchwright.app.model_facts import StatedFacts, read_model_facts
 from benchwright.app.named_runs import every_run, with_manifest
 from benchwright.app.ranking_files import FromFiles, from_resolved, from_verdicts
-from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.repositories import named_few
 from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.errors import UsageError
@@ -119,14 +118,14 @@ _ASKED = 3
 """Runs that are asked for what they know of their problems; in one table they know the same or nothing."""
 
 
-def gather(wanted: Wanted, workspace: Workspace, store: ResultStore) -> Sources:
+def gather(wanted: Wanted, store: ResultStore) -> Sources:
     """Everything that is asked for: what was named, otherwise all that the store has of the benchmark.
 
     Raises `UsageError` for a source that cannot be read.
     """
     found: list[Sources] = []
     if wanted.runs:
-        runs = every_run(wanted.runs, workspace, store, wanted.benchmark)
+        runs = every_run(wanted.runs, store, wanted.benchmark)
         found.append(_of_runs(runs, wanted, store, "the results that were named"))
     options = ImportOptions(
         benchmark=wanted.benchmark,

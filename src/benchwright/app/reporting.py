@@ -114,7 +114,7 @@ def report(request: ReportRequest, workspace: Workspace) -> Report:
     Raises `UsageError` for a name that means no run, runs of several benchmarks, and runs without verdicts.
     """
     with open_to_read(workspace, request.store) as store:
-        named = every_run(request.runs, workspace, store)
+        named = every_run(request.runs, store)
         runs = [run for run in named if not run.reported_only] or named
         _refuse_unfit(runs)
         scored = store.scored(runs, request.score)

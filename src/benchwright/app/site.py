@@ -110,7 +110,7 @@ def _rankings(request: SiteRequest, workspace: Workspace, store: ResultStore) ->
             rounds=request.rounds,
             rating=request.rating,
         )
-        sources = gather(wanted, workspace, store)
+        sources = gather(wanted, store)
         for subset, variant in _parts(name, sources.runs):
             part = replace(wanted, subset=subset, variant=variant)
             found.append(_Found(ranking=rank_sources(part, sources), sources=sources))

@@ -97,7 +97,7 @@ def export_bundle(
     if folder.is_dir():
         return write_bundle(folder, path, workspace, sign_with=sign_with, with_logs=with_logs)
     with open_to_read(workspace, store) as opened:
-        (run,) = choose(names, workspace, opened)
+        (run,) = choose(names, opened)
         return write_bundle(run, path, workspace, store=opened, sign_with=sign_with, with_logs=with_logs)
 
 

@@ -24,12 +24,11 @@ _NAME = 40
 """Characters of a name that a table shows; the JSON has all."""
 
 
-def choose(names: Sequence[str], workspace: Workspace, store: ResultStore) -> list[StoredRun]:
+def choose(names: Sequence[str], store: ResultStore) -> list[StoredRun]:
     """The runs that names mean, in their order, each once, with their manifests.
 
     Args:
         names: Each the path of a results folder, the beginning of an entry's or run's id, or a model's name.
-        workspace: Unused where the store was opened already; paths are relative to the working directory.
         store: Where names are looked up.  A results folder that is not recorded is lent to it: its rows, tallies and
             files can be asked of the store as those of any other, and nothing is written.
 
@@ -39,12 +38,13 @@ def choose(names: Sequence[str], workspace: Workspace, store: ResultStore) -> li
     """
     found: dict[str, StoredRun] = {}
     for name in names:
-        run = _of_folder(Path(name), store) if _is_folder(name) else store.run(name)
+        run = _of_folder(Path(name), store) if is_folder(name) else store.run(name)
         found.setdefault(run.entry, run)
     return list(found.values())
 
 
-def _is_folder(name: str) -> bool:
+def is_folder(name: str) -> bool:
+    """Whether a name is that of a folder, whatever it holds."""
     try:
         return Path(name).is_dir()
     except (OSError, ValueError):  # a name that can be no path: too long, or with a NUL
@@ -158,7 +158,7 @@ class Shown:
 def show_result(name: str, workspace: Workspace, store: Path | None = None) -> Shown:
     """One run, by its id, its model's name, or as a results folder; raises as `choose` does."""
     with open_to_read(workspace, store) as opened:
-        (run,) = choose([name], workspace, opened)
+        (run,) = choose([name], opened)
         return Shown(run=run, recorded=bool(run.recorded))
 
 
@@ -227,7 +227,7 @@ def load_results(
 
     workspace = Workspace.from_environment(os.environ)
     with open_to_read(workspace, None if store is None else Path(store)) as opened:
-        runs = choose(names, workspace, opened) if names else opened.runs(superseded=superseded)
+        runs = choose(names, opened) if names else opened.runs(superseded=superseded)
         table = frame_of(opened, [run for run in runs if benchmark in (None, run.benchmark)])
     match kind:
         case "arrow":
