@@ -16,7 +16,6 @@ from benchwright.stats.paired import (
     mcnemar_exact,
     paired_difference,
     permutation_p_value,
-    versus_each,
 )
 
 
@@ -160,25 +159,6 @@ def test_holm_multiplies_step_by_step() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []
     assert holm([0.6, 0.7]) == [1.0, 1.0]
-
-
-def test_one_model_is_compared_with_each_over_what_both_have() -> None:
-    """In the order given, its own side first, p-values adjusted for how many there are."""
-    base = np.array([1.0] * 40 + [0.0] * 10)
-    others = {"worse": np.array([0.0] * 30 + [1.0] * 10 + [0.0] * 10), "part": np.array([0.0] * 6 + [np.nan] * 44)}
-    worse, part = versus_each(base, others, rng=np.random.default_rng(0))
-    assert (worse.model, worse.paired.difference, worse.paired.n) == ("worse", 0.6, 50)
-    assert (part.model, part.paired.difference, part.paired.n) == ("part", 1.0, 6)
-    assert [worse.adjusted_p, part.adjusted_p] == holm([mcnemar_exact(30, 0), mcnemar_exact(6, 0)])
-    (clustered,) = versus_each(
-        base, {"worse": others["worse"]}, rng=np.random.default_rng(0), clusters=[i // 10 for i in range(50)]
-    )
-    assert clustered.paired.clusters == 5
-    assert clustered.adjusted_p == 0.25
-    with pytest.raises(ValueError, match="in common with 'none'"):
-        versus_each(base, {"none": np.full(50, np.nan)}, rng=np.random.default_rng(0))
-    with pytest.raises(ValueError, match="as many values for 'short'"):
-        versus_each(base, {"short": [1.0]}, rng=np.random.default_rng(0))
 
 
 def test_a_missing_value_and_impossible_counts_are_refused() -> None:

@@ -90,6 +90,10 @@ def regrade(path: Path, workspace: Workspace, *, out: Path | None = None) -> Reg
     folder = ResultsFolder(path)
     if folder.finished_manifest().get("kind") == REPOSITORIES:  # before a lock file is made in a foreign folder
         return _regrade_patches(folder, workspace)
+    return _regrade_functions(folder, workspace)
+
+
+def _regrade_functions(folder: ResultsFolder, workspace: Workspace) -> RegradeReport:
     with folder.locked(), evidence_of(folder, folder.finished_manifest(), workspace) as store:
         manifest = folder.finished_manifest()
         plans = folder.plans()
@@ -109,22 +113,28 @@ def regrade(path: Path, workspace: Workspace, *, out: Path | None = None) -> Reg
         changes = tuple(_changes(_keyed(before), _keyed(after), "the judge decides otherwise"))
         if [row.verdict for row in before] != [row.verdict for row in after]:
             _replace_rows(folder, after, ("*_eval_results.json", "*_pass_at_k.json"))
-            scores = [Score(name) for name in manifest["scores"]]
-            controls = store.controls(
-                place_of(manifest["environment_digest"], Isolation(manifest["isolation"])), guest_version()
-            )
-            digests = manifest.get("problem_digests", {})
-            here = {p: controls[digest] for p, digest in digests.items() if digest in controls}
-            summary = summarise(after, scores, here, given_names=folder.given_names())
-            folder.write_manifest({**manifest, **summary.to_plain(), "judge_version": JUDGE_VERSION})
+            folder.write_manifest({**manifest, **_summary_of_regraded_functions(folder, manifest, after, store)})
     return RegradeReport(
-        folder=path,
+        folder=folder.path,
         rows=len(before),
         judged=judged,
         without_record=without,
         judge_version=JUDGE_VERSION,
         changes=changes,
     )
+
+
+def _summary_of_regraded_functions(
+    folder: ResultsFolder, manifest: Mapping[str, Any], rows: Sequence[ResultRow], store: RecordStore
+) -> dict[str, Any]:
+    """The part of a manifest that follows from rows, made anew."""
+    scores = [Score(name) for name in manifest["scores"]]
+    place = place_of(manifest["environment_digest"], Isolation(manifest["isolation"]))
+    controls = store.controls(place, guest_version())
+    digests = manifest.get("problem_digests", {})
+    here = {problem: controls[digest] for problem, digest in digests.items() if digest in controls}
+    summary = summarise(rows, scores, here, given_names=folder.given_names())
+    return {**summary.to_plain(), "judge_version": JUDGE_VERSION}
 
 
 def _regrade_patches(folder: ResultsFolder, workspace: Workspace) -> RegradeReport:

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.core.runs import ResultRow
+from benchwright.core.verdicts import Outcome
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.records import RecordStore
 
 _TOLERANCE = 1e-6
 """Other versions of numpy and scipy may differ in the last digits of an interval."""
+_NOT_RUN = frozenset({Outcome.NO_ANSWER, Outcome.UNUSABLE, Outcome.FAULT})
+"""Outcomes that a row can have without an execution."""
 
 
 class Check(enum.StrEnum):
@@ -96,6 +99,14 @@ def compared(row: ResultRow, expected: ResultRow) -> Iterator[Finding]:
     names = [item.name for item in dataclasses.fields(row) if getattr(row, item.name) != getattr(expected, item.name)]
     if names:
         yield Finding(check=Check.VERDICTS, text=f"{named(row)}: {', '.join(names)} is not what the evidence says.")
+
+
+def without_run(row: ResultRow) -> Iterator[Finding]:
+    """What is wrong with a row that names no job: only some outcomes can be had without an execution."""
+    if row.job_digest is None and row.verdict.outcome not in _NOT_RUN:
+        yield Finding(
+            check=Check.VERDICTS, text=f"{named(row)} is {row.verdict.outcome.value} although nothing was run."
+        )
 
 
 def _said(row: ResultRow) -> str:

@@ -9,7 +9,7 @@ from benchwright.answers.plans import read_plan
 from benchwright.answers.reading import answer_of
 from benchwright.app.job_facts import JOBS, JobFacts, read_jobs
 from benchwright.app.summary import summarise
-from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named
+from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
 from benchwright.benchmarks.base import Benchmark, ProblemSet
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.core.answers import CodeAnswer, NoAnswer
@@ -19,12 +19,10 @@ from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError
 from benchwright.core.execution import Isolation, TestPlan, digest_of_plan
 from benchwright.core.runs import ResultRow, Score
-from benchwright.core.verdicts import Outcome, Reason
+from benchwright.core.verdicts import Reason
 from benchwright.judging.function import judge, judge_no_answer, missing_names
 from benchwright.store.folder import SAMPLES
 
-_NOT_RUN = frozenset({Outcome.NO_ANSWER, Outcome.UNUSABLE, Outcome.FAULT})
-"""Outcomes that a row can have without an execution."""
 _OF_CONTROLS = ("estimates_controlled", "failed_references", "uncontrolled_problems")
 
 
@@ -98,10 +96,8 @@ def check_verdicts(given: Unpacked) -> Iterator[Finding]:
                 missing_names=missing_names(record),
             )
             yield from compared(row, expected)
-        elif row.job_digest is None and row.verdict.outcome not in _NOT_RUN:
-            yield Finding(
-                check=Check.VERDICTS, text=f"{named(row)} is {row.verdict.outcome.value} although nothing was run."
-            )
+        else:
+            yield from without_run(row)
 
 
 def check_answers(given: Unpacked) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from benchwright.answers.patches import PatchAnswer, read_patch, unsafe
 from benchwright.app.job_facts import TESTS, TestFacts, read_tests
 from benchwright.app.repositories.results import regrade_patches, summary_of_regraded
 from benchwright.app.samples import PREDICTIONS
-from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named
+from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
 from benchwright.app.verifying_functions import check_data
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, RepositorySet
 from benchwright.core.answers import NoAnswer
@@ -20,8 +20,6 @@ from benchwright.core.runs import ResultRow
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.grading.repositories import PreparedPatch, row_of
 from benchwright.judging.repository import judge_no_patch
-
-_NOT_RUN = frozenset({Outcome.NO_ANSWER, Outcome.UNUSABLE, Outcome.FAULT})
 
 
 def check_problems(given: Unpacked) -> Iterator[Finding]:
@@ -76,10 +74,8 @@ def check_verdicts(given: Unpacked) -> Iterator[Finding]:
             # Notes on how the patch was read come first, and are checked with the answers.
             notes = row.notes if row.notes[len(row.notes) - len(made.notes) :] == made.notes else made.notes
             yield from compared(row, dataclasses.replace(made, job_digest=row.job_digest, notes=notes))
-        elif row.job_digest is None and row.verdict.outcome not in _NOT_RUN:
-            yield Finding(
-                check=Check.VERDICTS, text=f"{named(row)} is {row.verdict.outcome.value} although nothing was run."
-            )
+        else:
+            yield from without_run(row)
 
 
 def check_answers(given: Unpacked) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """Two systems on the same problems: the difference, its interval, and whether chance alone explains it."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,17 +39,6 @@ class PairedDifference:
     def shown(self) -> bool:
         """Whether the interval leaves out 0: whether these results show which of the two is better."""
         return not self.low <= 0 <= self.high
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Versus:
-    """One of several models beside the one that all are compared with."""
-
-    model: str
-    paired: PairedDifference
-    """The model compared with, minus this one, over the problems both have."""
-    adjusted_p: float
-    """Holm's p-value: below 0.05, the chance that *any* of the comparisons shown so is a mistake is below 5 %."""
 
 
 def mcnemar_exact(only_a: int, only_b: int) -> float:
@@ -167,44 +156,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(order) - done) * p_values[index]))
         adjusted[index] = largest
     return adjusted
-
-
-def versus_each(
-    base: npt.ArrayLike,
-    others: Mapping[str, npt.ArrayLike],
-    *,
-    rng: np.random.Generator,
-    rounds: int = 2000,
-    confidence: float = 0.95,
-    clusters: Sequence[Hashable] | None = None,
-) -> list[Versus]:
-    """Compare one model with each of several, in the order given, over the problems both have (no nan).
-
-    Intervals are of single comparisons; the p-values are adjusted by Holm.  With clusters the p-value is that of the
-    permutation of clusters, because McNemar's takes problems as independent.  Models without a common problem are
-    refused.
-    """
-    mine = np.asarray(base, dtype=np.float64)
-    found: list[tuple[str, PairedDifference, float]] = []
-    for model, values in others.items():
-        theirs = np.asarray(values, dtype=np.float64)
-        if theirs.shape != mine.shape:
-            raise ValueError(f"expected as many values for {model!r} as for the others, one per problem")
-        both = ~np.isnan(mine) & ~np.isnan(theirs)
-        if not both.any():
-            raise ValueError(f"expected a problem in common with {model!r}, there is none")
-        labels = (
-            None if clusters is None else [label for label, use in zip(clusters, both.tolist(), strict=True) if use]
-        )
-        a, b = mine[both], theirs[both]
-        paired = paired_difference(a, b, rng=rng, rounds=rounds, confidence=confidence, clusters=labels)
-        p_value = paired.p_value if labels is None else permutation_p_value(a, b, rng=rng, clusters=labels)
-        found.append((model, paired, p_value))
-    adjusted = holm([p_value for _, _, p_value in found])
-    return [
-        Versus(model=model, paired=paired, adjusted_p=p_value)
-        for (model, paired, _), p_value in zip(found, adjusted, strict=True)
-    ]
 
 
 def _two_columns(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
