@@ -14,11 +14,9 @@ from benchwright.app.results import differing_settings
 from benchwright.core.errors import UsageError
 from benchwright.core.evaluation import incomparable
 from benchwright.core.runs import Score
+from benchwright.stats.intervals import SEED
 from benchwright.stats.paired import PairedDifference, paired_difference, permutation_p_value
-from benchwright.stats.power import smallest_difference
-
-_SEED = 20240622  # any fixed number: the same rows must give the same interval
-_SURE = 0.05
+from benchwright.stats.power import SIGNIFICANCE, smallest_difference
 
 
 class Cluster(enum.StrEnum):
@@ -116,7 +114,7 @@ class Comparison:
             )
         better, low, high = ("A", found.low, found.high) if found.difference > 0 else ("B", -found.high, -found.low)
         test = "exact" if found.clusters is None else "permutation"
-        doubt = f"; the {test} test alone would not show it" if self.p_value >= _SURE else ""
+        doubt = f"; the {test} test alone would not show it" if self.p_value >= SIGNIFICANCE else ""
         return (
             f"{better} solves {_points(abs(found.difference))} points more [{_points(low)}, {_points(high)}], "
             f"{numbers}, n = {found.n}{doubt}."
@@ -213,7 +211,7 @@ def compare_graded(
         raise UsageError(f"{a.where} and {b.where} cannot be compared: {reason}; grade both on the same problems.")
     shares_a, shares_b = ([rows.shares[problem] for problem in common] for rows in (rows_a, rows_b))
     clusters = None if cluster is None else repositories_of(common, (a, b))
-    paired = paired_difference(shares_a, shares_b, rng=np.random.default_rng(_SEED), clusters=clusters)
+    paired = paired_difference(shares_a, shares_b, rng=np.random.default_rng(SEED), clusters=clusters)
     return Comparison(
         benchmark=a.manifest["benchmark"],
         version=a.manifest["version"],
@@ -223,7 +221,7 @@ def compare_graded(
         paired=_honest(paired),
         settings=differing_settings(a.manifest, b.manifest),
         incomparable=reasons,
-        permutation_p=permutation_p_value(shares_a, shares_b, rng=np.random.default_rng(_SEED), clusters=clusters),
+        permutation_p=permutation_p_value(shares_a, shares_b, rng=np.random.default_rng(SEED), clusters=clusters),
         detectable=_detectable(np.subtract(shares_a, shares_b)),
     )
 

@@ -14,6 +14,7 @@ from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
 from benchwright.core.runs import Score
 from benchwright.stats.paired import holm
+from benchwright.stats.power import SIGNIFICANCE
 
 __all__ = ["Against", "Cluster", "Comparisons", "compare_runs"]
 
@@ -44,7 +45,7 @@ class Comparisons:
         return tuple(
             number
             for number, one in enumerate(self.comparisons)
-            if one.shown and (one.adjusted_p if one.adjusted_p is not None else one.p_value) < _SURE
+            if one.shown and (one.adjusted_p if one.adjusted_p is not None else one.p_value) < SIGNIFICANCE
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -64,9 +65,6 @@ class Comparisons:
             "shown": [[self.names[place] for place in self.pairs[number]] for number in self.shown],
             "adjusted_by": "holm",
         }
-
-
-_SURE = 0.05
 
 
 def compare_runs(

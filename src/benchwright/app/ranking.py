@@ -19,7 +19,7 @@ from benchwright.core.results import Origin, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.flags import shared_flags
 from benchwright.leaderboard.policy import Group, Imports, Policy, arrange
-from benchwright.leaderboard.ranking import SEED, RankOptions, table_of
+from benchwright.leaderboard.ranking import RankOptions, table_of
 from benchwright.leaderboard.reported import reported_tables
 from benchwright.leaderboard.tables import (
     LeaderboardRow,
@@ -29,6 +29,7 @@ from benchwright.leaderboard.tables import (
     row_to_plain,
     table_to_plain,
 )
+from benchwright.stats.intervals import SEED
 from benchwright.stats.ratings import ROUNDS, Anchor, Ties
 
 __all__ = [

@@ -16,11 +16,11 @@ from benchwright.leaderboard.breakdowns import breakdowns
 from benchwright.stats.bounds import Bounds, bounds
 from benchwright.stats.breakdown import GroupEstimate
 from benchwright.stats.estimates import estimate_pass_hat_k
+from benchwright.stats.intervals import SEED
 from benchwright.stats.repeats import RunsNeeded, Spread, consistency, runs_needed, spread, variance_parts
 
 POINTS = 0.02
 """The difference that repeats are to show: two points."""
-_SEED = 20240622  # any fixed number: the same rows must give the same interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ def report_model(runs: ModelRuns) -> ModelReport:
         consistency=consistency(counts),
         spread=spread(table) if several else None,
         runs_needed=runs_needed(POINTS, variance_parts(table, table)) if several else None,
-        breakdowns=breakdowns(shares, problems, runs.facts, rng=np.random.default_rng(_SEED)),
+        breakdowns=breakdowns(shares, problems, runs.facts, rng=np.random.default_rng(SEED)),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         wall_seconds=sum(row.wall_seconds for row in last_rows),
     )
@@ -169,7 +169,7 @@ def _tallies(rows: Sequence[ResultRow], score: Score) -> dict[str, Tally]:
 def _pass_hat(counts: Sequence[tuple[int, int]], score: Score) -> tuple[Estimate, ...]:
     if max((n for n, _ in counts), default=0) < 2:
         return ()
-    return tuple(estimate_pass_hat_k(counts, score=score, rng=np.random.default_rng(_SEED)))
+    return tuple(estimate_pass_hat_k(counts, score=score, rng=np.random.default_rng(SEED)))
 
 
 def _by_run(runs: ModelRuns) -> npt.NDArray[np.float64]:

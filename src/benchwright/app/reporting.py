@@ -23,14 +23,13 @@ from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.policy import Conditions, Imports, Policy, arrange
 from benchwright.stats.gaps import Gap, gap
+from benchwright.stats.intervals import SEED
 from benchwright.stats.items import FEWEST_MODELS, RULES, Item, Items, items
 from benchwright.stats.sensitivity import Exclusion, sensitivity
 from benchwright.store.folder import PLANS
 from benchwright.store.results import ResultStore
 
 __all__ = ["FEWEST_MODELS", "Item", "ModelReport", "Report", "ReportRequest", "report"]
-
-_SEED = 20240622
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +228,7 @@ def _open_closed(models: Sequence[ModelRuns], shares: npt.NDArray[np.float64]) -
     common = ~np.isnan(shares[opened + closed]).any(axis=0)
     if not opened or not closed or not common.any():
         return None
-    found = gap(shares[opened], shares[closed], rng=np.random.default_rng(_SEED))
+    found = gap(shares[opened], shares[closed], rng=np.random.default_rng(SEED))
     return found, models[opened[found.best_a]].label, models[closed[found.best_b]].label
 
 

@@ -21,6 +21,7 @@ from benchwright.leaderboard.site.build import SiteReport, build_site, require_l
 from benchwright.leaderboard.site.folder import refuse_what_is_no_site
 from benchwright.leaderboard.site.model import AnswerChoice, Bundle, SiteData, SiteOptions, SiteProblem
 from benchwright.leaderboard.tables import LeftOut, Table
+from benchwright.stats.ratings import ROUNDS
 from benchwright.store.results import ResultStore
 
 __all__ = ["AnswerChoice", "Imports", "SiteOptions", "SiteReport", "SiteRequest", "Ties", "build"]
@@ -41,7 +42,7 @@ class SiteRequest:
     """File of what the user knows of models, laid over what sources say."""
     imports: Imports = Imports.WITHOUT
     ties: Ties = Ties.HALF
-    rounds: int = 500
+    rounds: int = ROUNDS
     rating: bool = True
     generated: str = ""
     """What the pages give as their date; empty for that of the newest run."""

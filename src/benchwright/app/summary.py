@@ -11,9 +11,9 @@ from benchwright.core.controls import ControlRun
 from benchwright.core.runs import Estimate, ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.stats.estimates import estimate_pass_at_k
+from benchwright.stats.intervals import SEED
 from benchwright.stats.laziness import Laziness, ProblemFacts, laziness
 
-_SEED = 20240622  # any fixed number: the same rows must give the same interval
 _SLOWEST = 10
 
 
@@ -176,7 +176,7 @@ def _laziness(rows: Iterable[ResultRow], given_names: Mapping[str, frozenset[str
         )
         for problem, count in counts.items()
     ]
-    return laziness(facts, rng=np.random.default_rng(_SEED)) if facts else None
+    return laziness(facts, rng=np.random.default_rng(SEED)) if facts else None
 
 
 def _listed(rows: Iterable[ResultRow], chosen: Callable[[ResultRow], bool]) -> tuple[str, ...]:
@@ -205,5 +205,5 @@ def _estimates(rows: Sequence[ResultRow], score: Score, left_out: frozenset[str]
     for k in range(1, max((n for n, _ in counts.values()), default=0) + 1):
         pairs = [(max(n, k) if problem in absent else n, c) for problem, (n, c) in counts.items()]
         enough = [(n, c) for n, c in pairs if n >= k]
-        estimates += estimate_pass_at_k(enough, score=score, ks=[k], rng=np.random.default_rng(_SEED))
+        estimates += estimate_pass_at_k(enough, score=score, ks=[k], rng=np.random.default_rng(SEED))
     return estimates

@@ -15,10 +15,8 @@ from benchwright.leaderboard.policy import Group
 from benchwright.leaderboard.tables import LeaderboardRow, Rated, Table
 from benchwright.stats.bounds import bounds
 from benchwright.stats.estimates import estimate_pass_at_k
+from benchwright.stats.intervals import SEED
 from benchwright.stats.ratings import ROUNDS, Anchor, Rating, Ratings, Ties, rate
-
-SEED = 20240622
-"""Any fixed number: the same runs must give the same table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

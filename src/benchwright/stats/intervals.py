@@ -17,6 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+#: What chance starts from unless somebody asks for another: any fixed number, for the same rows must give the same
+#: interval.
+SEED = 20240622
 #: Numbers held at once while resampling (32 MB): memory does not grow with problems times rounds.
 _BLOCK = 4_000_000
 

@@ -10,8 +10,8 @@ import numpy as np
 from benchwright.core.runs import Estimate, ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.stats.estimates import estimate_pass_at_k
+from benchwright.stats.intervals import SEED
 
-_SEED = 20240622  # any fixed number: the same rows must give the same interval
 _SLOWEST = 10
 
 
@@ -155,7 +155,7 @@ def _view(name: str, rows: Sequence[ResultRow]) -> View:
             counts[row.problem_id] = (n + 1, c + (row.verdict.outcome is Outcome.PASSED))
     present = {row.problem_id for row in rows}
     estimates = (
-        estimate_pass_at_k(list(counts.values()), score=Score.PATCH, ks=[1], rng=np.random.default_rng(_SEED))
+        estimate_pass_at_k(list(counts.values()), score=Score.PATCH, ks=[1], rng=np.random.default_rng(SEED))
         if counts
         else []
     )
