@@ -192,6 +192,16 @@ def repository_benchmark(options: ImportOptions, path: Path) -> str:
     return options.benchmark
 
 
+def repository_place(options: ImportOptions, benchmark: str) -> Place:
+    """The part of a benchmark of repositories that the user names; the whole of it where nothing is said."""
+    return Place(
+        benchmark=benchmark,
+        version=options.version or UNSTATED,
+        subset=options.subset or "all",
+        variant=options.variant or "patch",
+    )
+
+
 def without_unknown(
     found: Iterable[str], known: Iterable[str], options: ImportOptions, *, where: str, what: str
 ) -> frozenset[str]:

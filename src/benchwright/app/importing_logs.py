@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.app.importing_base import (
-    UNSTATED,
     Imported,
     ImportedRun,
     ImportOptions,
@@ -14,6 +13,7 @@ from benchwright.app.importing_base import (
     facts_file,
     missing_row,
     repository_benchmark,
+    repository_place,
     row_of,
     run_of,
     without_unknown,
@@ -70,12 +70,7 @@ def _functions(path: Path, log: "ForeignLog", options: ImportOptions) -> Importe
 
 
 def _repositories(path: Path, log: "ForeignLog", options: ImportOptions) -> Imported:
-    place = Place(
-        benchmark=repository_benchmark(options, path),
-        version=options.version or UNSTATED,
-        subset=options.subset or "all",
-        variant=options.variant or "patch",
-    )
+    place = repository_place(options, repository_benchmark(options, path))
     if options.score not in (None, Score.PATCH):
         raise UsageError(f"{path} holds results of patches; leave --score {options.score.value} out.")
     instances = read_instances(options.dataset) if options.dataset is not None else None

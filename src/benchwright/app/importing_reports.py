@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import assert_never
 
 from benchwright.app.importing_base import (
-    UNSTATED,
     Imported,
     ImportedRun,
     ImportOptions,
@@ -13,6 +12,7 @@ from benchwright.app.importing_base import (
     facts_file,
     missing_row,
     repository_benchmark,
+    repository_place,
     row_of,
     run_of,
     without_unknown,
@@ -90,12 +90,7 @@ def _imported(
             f"{path} does not say which instances were asked; give --dataset, the benchmark's rows or a list of ids."
         )
     instances = read_instances(options.dataset) if options.dataset is not None else None
-    place = Place(
-        benchmark=benchmark,
-        version=options.version or UNSTATED,
-        subset=options.subset or "all",
-        variant=options.variant or "patch",
-    )
+    place = repository_place(options, benchmark)
     runs = [_run(report, place, instances, options, kind, where) for report, where in zip(reports, places, strict=True)]
     notes = dict.fromkeys(run.run.source.note for run in runs if run.run.source is not None)
     left_out = [text for report in reports for text in _left_out(report, instances)]

@@ -16,6 +16,7 @@ from benchwright.app.importing_base import (
     Place,
     facts_file,
     repository_benchmark,
+    repository_place,
     row_of,
     run_of,
 )
@@ -129,12 +130,7 @@ def _runs(found: _Found, benchmark: str, options: ImportOptions) -> tuple[Import
         files=((resolved.path.name, resolved.sha256),),
         note=" ".join(resolved.notes(options.attempted)),
     )
-    place = Place(
-        benchmark=benchmark,
-        version=options.version or UNSTATED,
-        subset=options.subset or "all",
-        variant=options.variant or "patch",
-    )
+    place = repository_place(options, benchmark)
     files = {resolved.path.name: resolved.path, **facts_file(found.instances)}
     return tuple(
         dataclasses.replace(_run(resolved, name, place, source, options), files=files) for name in resolved.solved
