@@ -22,10 +22,10 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from benchwright.benchmarks.documents import decoded, parse_document, unpacked
 from benchwright.benchmarks.foreign import date_of, name_of, number_of, table_of, text_of, truth_of
+from benchwright.core.addresses import is_web_address
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import ModelFacts, StoredRun
 
@@ -117,10 +117,6 @@ def _cutoff(value: Any, where: str) -> str:
 
 
 def _link(link: str, where: str) -> str:
-    try:
-        address = urlsplit(link)
-    except ValueError as error:
-        raise UsageError(f"{where}: the link {link!r:.80} is no web address ({error}).") from error
-    if link and not (address.scheme in {"http", "https"} and address.netloc):
+    if link and not is_web_address(link):
         raise UsageError(f"{where}: the link is {link!r:.80}; expected a web address with https:// or http://.")
     return link

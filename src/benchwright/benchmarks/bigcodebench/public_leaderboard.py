@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from benchwright.benchmarks.documents import read_document
 from benchwright.benchmarks.foreign import date_of, name_of, number_of, table_of, text_of, truth_of
 from benchwright.benchmarks.jsonl import type_name
+from benchwright.core.addresses import is_web_address
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ModelFacts
 
@@ -131,7 +132,8 @@ def _share(value: Any, where: str, variant: str) -> float | None:
 
 
 def _facts(value: Mapping[str, Any], where: str) -> ModelFacts:
-    link = _web_address(text_of(value.get("link"), where, "the link"))
+    said = text_of(value.get("link"), where, "the link")
+    link = said if is_web_address(said) else ""
     return ModelFacts(
         link=link,
         released=date_of(value.get("date"), where, "the date"),
@@ -141,12 +143,3 @@ def _facts(value: Mapping[str, Any], where: str) -> ModelFacts:
         open_data=text_of(value.get("open-data"), where, "open-data", most=100),
         instruction_tuned=truth_of(value.get("prompted"), where, "prompted"),
     )
-
-
-def _web_address(link: str) -> str:
-    """The link, or nothing where it is none that a browser may follow (``javascript:``, a bare name)."""
-    try:
-        address = urlsplit(link)
-    except ValueError:  # such as a bracket that is not closed
-        return ""
-    return link if address.scheme in {"http", "https"} and address.netloc else ""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
+from benchwright.core.addresses import is_web_address
 from benchwright.core.results import Origin
 from benchwright.leaderboard.site.boards import address_of
 from benchwright.leaderboard.site.model import SiteData
@@ -55,7 +55,7 @@ class Pages:
             "denominator": _denominator,
             "address": address_of,
         }
-        self._templates.tests |= {"imported": _imported, "own": _own, "web": _web}
+        self._templates.tests |= {"imported": _imported, "own": _own, "web": is_web_address}
         known = {name: data.facts_of(name) for name in dict.fromkeys(table.benchmark for table in data.tables)}
         self._always = {"data": data, "known": known, "tables": data.tables, "ids": ids}
 
@@ -79,14 +79,6 @@ def _share(row: LeaderboardRow, table: Table) -> str:
     if row.estimate is not None:
         return f"{100 * row.estimate.value:.1f} ({100 * row.estimate.low:.1f}–{100 * row.estimate.high:.1f})"
     return next((f"{100 * one.value:.1f}" for one in row.reported if one.metric == table.metric), "–")
-
-
-def _web(url: str) -> bool:
-    """Whether an address is one of the web; others, such as ``javascript:``, become no links."""
-    try:
-        return urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).netloc)
-    except ValueError:  # such as a broken IPv6 address
-        return False
 
 
 def _denominator(table: Table) -> str:
