@@ -37,7 +37,7 @@ def main() -> None:
     """Run, draw, write."""
     console = Console(record=True, width=COLUMNS, file=StringIO(), force_terminal=True)
     for line in demo_output().strip("\n").splitlines():
-        console.print(Text.from_ansi(line.rstrip()), soft_wrap=True)
+        console.print(Text.from_ansi(line.rstrip()))  # longer lines would be cut off at the edge
     svg = console.export_svg(title="bw demo", unique_id="demo")
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_text(FONT_FACES.sub("", svg), encoding="utf-8")
