@@ -70,6 +70,7 @@ def test_names_do_no_harm_in_a_terminal(bw: Run, store: Path) -> None:
         (("starte",), "did you mean starter"),
         (("starter", "--ties", "third"), "--ties"),
         (("starter", "--rounds", "0"), "--rounds"),
+        (("starter", "--rounds", "20001"), "--rounds"),
         (("starter", "--run", "nobody"), "nobody"),
         (("starter", "--verdicts", "x.json"), "Nothing is known of official verdict files of starter"),
         (("bigcodebench", "--verdicts", "."), "holds no verdict files"),

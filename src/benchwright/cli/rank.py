@@ -10,6 +10,7 @@ from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
 from benchwright.cli.ranking_tables import show_ranking
+from benchwright.cli.rating_options import rating_options
 from benchwright.cli.storing import store_option
 from benchwright.cli.tables import console
 from benchwright.core.runs import Score
@@ -57,20 +58,7 @@ from benchwright.core.runs import Score
     default=None,
     help="File with the benchmark's rows, which says what its problems are.",
 )
-@click.option(
-    "--model-facts",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="File of what you know of models: dates, sizes, openness (TOML or JSON).",
-)
-@click.option(
-    "--ties",
-    type=click.Choice([one.value for one in Ties]),
-    default=Ties.HALF.value,
-    show_default=True,
-    help="Equal outcomes of two models on a problem: half a win for each, or not counted.",
-)
-@click.option("--rounds", type=click.IntRange(min=1), default=500, show_default=True, help="Rounds of the bootstrap.")
+@rating_options
 @click.option(
     "--anchor",
     default=None,
@@ -78,14 +66,6 @@ from benchwright.core.runs import Score
     help="Model that is at 1000, or at RATING; default: the mean is.",
 )
 @click.option("--seed", type=int, default=None, help="Seed of the bootstrap; the same one gives the same intervals.")
-@click.option("--no-rating", is_flag=True, help="Scores and counts only.")
-@click.option(
-    "--imports",
-    type=click.Choice([one.value for one in Imports]),
-    default=Imports.WITHOUT.value,
-    show_default=True,
-    help="Imports in tables of their own, among own runs (flagged), or alone.",
-)
 @click.option(
     "--tasks",
     type=click.Choice(["all", "common"]),

@@ -10,6 +10,7 @@ from benchwright.app.site_serving import serve
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
+from benchwright.cli.rating_options import rating_options
 from benchwright.cli.storing import store_option
 from benchwright.core.errors import UsageError
 
@@ -37,12 +38,6 @@ def command() -> None:
     multiple=True,
     metavar="BENCHMARK=FILE",
     help="File with a benchmark's rows, so that pages of tasks show the statement; several.",
-)
-@click.option(
-    "--model-facts",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="File of what you know of models: dates, sizes, openness (TOML or JSON).",
 )
 @click.option(
     "--answers",
@@ -73,22 +68,7 @@ def command() -> None:
     "{problem}, {sample}, {log}, {log_sample}.",
 )
 @click.option("--bundle", "bundles", multiple=True, type=click.Path(path_type=Path), help="Bundle to offer; several.")
-@click.option(
-    "--imports",
-    type=click.Choice([one.value for one in Imports]),
-    default=Imports.WITHOUT.value,
-    show_default=True,
-    help="Imports in tables of their own, among own runs (flagged), or alone.",
-)
-@click.option(
-    "--ties",
-    type=click.Choice([one.value for one in Ties]),
-    default=Ties.HALF.value,
-    show_default=True,
-    help="Equal outcomes of two models on a problem: half a win for each, or not counted.",
-)
-@click.option("--rounds", type=click.IntRange(min=1), default=500, show_default=True, help="Rounds of the bootstrap.")
-@click.option("--no-rating", is_flag=True, help="Scores and counts only.")
+@rating_options
 @click.option("--date", default="", help="Date the pages give, ISO 8601; default: that of the newest run.")
 @click.option("--hf-space", is_flag=True, help="Write the card (README.md) of a Hugging Face Space.")
 @store_option
