@@ -2,16 +2,23 @@
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from benchwright.app.demo import STORE, SYSTEMS, DemoReport, run_demo
+from benchwright.app.grading import GradeReport
 from benchwright.app.workspace import Workspace
 from benchwright.cli.grade import to_plain
 from benchwright.cli.main import print_json
 from benchwright.cli.options import isolation_option, json_option, progress_bar
 from benchwright.core.execution import Isolation
+from benchwright.core.runs import Score
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @click.command("demo")
@@ -48,8 +55,7 @@ def _show(report: DemoReport) -> None:
     from rich.markup import escape
 
     from benchwright.cli.ranking_tables import show_ranking
-    from benchwright.cli.tables import console, percent, simple_table
-    from benchwright.core.runs import Score
+    from benchwright.cli.tables import console
 
     out = console()
     check = report.check
@@ -59,9 +65,23 @@ def _show(report: DemoReport) -> None:
         f"\n[bold]Control runs[/bold]: {passing} of {len(check.controls)} references pass here, "
         f"{failing} of {len(check.controls)} empty stubs fail.\n"
     )
+    _show_gradings(out, report.gradings)
+    out.print()
+    show_ranking(out, report.ranking, every_table=False)
+    folder = next(iter(report.gradings.values())).folder.parent
+    out.print(f"\nResults: {escape(str(folder))}", soft_wrap=True)
+    _show_next(out, folder)
+
+
+def _show_gradings(out: "Console", gradings: Mapping[str, GradeReport]) -> None:
+    """Scores, outcomes by reason, the slowest samples, and what tampered."""
+    from rich.markup import escape
+
+    from benchwright.cli.tables import percent, simple_table
+
     rows: list[tuple[str, ...]] = []
     reasons: dict[tuple[str, str], dict[str, int]] = {}
-    for name, grading in report.gradings.items():
+    for name, grading in gradings.items():
         by_metric = {estimate.metric: estimate for estimate in grading.summary.estimates}
         rows.append(
             (name, percent(by_metric["pass@1[extracted]"]), percent(by_metric["pass@1[calibrated]"]), SYSTEMS[name])
@@ -74,19 +94,23 @@ def _show(report: DemoReport) -> None:
     ordered = sorted(reasons.items(), key=lambda item: -sum(item[1].values()))
     table = [(*kind, *(str(counts.get(name, "")) for name in SYSTEMS)) for kind, counts in ordered]
     out.print(simple_table("Outcomes by reason, calibrated", ("outcome", "reason", *SYSTEMS), table))
-    slowest = sorted((item for g in report.gradings.values() for item in _named(g)), key=lambda item: -item[1])
-    out.print(
-        simple_table(
-            "Slowest samples", ("sample", "seconds", "reason"), [(n, f"{s:.2f}", r) for n, s, r in slowest[:5]]
-        )
-    )
-    for name, grading in report.gradings.items():
+    slowest = sorted((item for one in gradings.values() for item in _named(one)), key=lambda item: -item[1])
+    lines = [(sample, f"{seconds:.2f}", reason) for sample, seconds, reason in slowest[:5]]
+    out.print(simple_table("Slowest samples", ("sample", "seconds", "reason"), lines))
+    for name, grading in gradings.items():
         for text in grading.summary.tampered:
             out.print(f"[bold]tampering[/bold] {name} {escape(text)}", soft_wrap=True)
-    out.print()
-    show_ranking(out, report.ranking, every_table=False)
-    folder = next(iter(report.gradings.values())).folder.parent
-    out.print(f"\nResults: {escape(str(folder))}", soft_wrap=True)
+
+
+def _named(grading: GradeReport) -> list[tuple[str, float, str]]:
+    model = grading.manifest["model"]
+    return [(f"{model} {name}", seconds, reason) for name, seconds, reason in grading.summary.slowest]
+
+
+def _show_next(out: "Console", folder: Path) -> None:
+    """Commands to go on with."""
+    from rich.markup import escape
+
     lines = [
         ("bw doctor", "what this machine can isolate and run"),
         (f"bw diff {folder}/alder {folder}/birch", "every verdict on which the two differ"),
@@ -101,11 +125,3 @@ def _show(report: DemoReport) -> None:
     for number, (call, what) in enumerate(lines):
         start = "Next: " if number == 0 else "      "
         out.print(f"{start} {escape(call):{width}}  {what}", soft_wrap=True)
-
-
-def _named(grading: object) -> list[tuple[str, float, str]]:
-    from benchwright.app.grading import GradeReport
-
-    assert isinstance(grading, GradeReport)
-    model = grading.manifest["model"]
-    return [(f"{model} {name}", seconds, reason) for name, seconds, reason in grading.summary.slowest]
