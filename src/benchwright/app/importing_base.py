@@ -12,14 +12,11 @@ from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, named_few
 from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
-from benchwright.core.results import ModelFacts, Origin, ProblemFacts, ScoredRun, Source, StoredRun, Tally
+from benchwright.core.results import UNSTATED, ModelFacts, Origin, ProblemFacts, ScoredRun, Source, StoredRun, Tally
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.judging.imported import imported_verdict
 from benchwright.store.folder import PROBLEMS
-
-UNSTATED = "unstated"
-"""Version of the benchmark's data where a source does not say which it used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchwright.app.importing_base import (
-    UNSTATED,
     Imported,
     ImportedRun,
     ImportOptions,
@@ -45,7 +44,7 @@ from benchwright.benchmarks.foreign import name_of
 from benchwright.benchmarks.jsonl import read_json_lines
 from benchwright.benchmarks.repositories import named_few
 from benchwright.core.errors import UsageError
-from benchwright.core.results import Origin, ProblemFacts, ReportedScore, Source, StoredRun
+from benchwright.core.results import UNSTATED, Origin, ProblemFacts, ReportedScore, Source, StoredRun
 from benchwright.core.runs import FUNCTION_SCORES, ResultRow, Score
 from benchwright.core.verdicts import Outcome, Verdict
 from benchwright.judging.imported import imported_verdict

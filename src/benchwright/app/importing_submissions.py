@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchwright.app.importing_base import (
-    UNSTATED,
     Imported,
     ImportedRun,
     ImportOptions,
@@ -23,7 +22,7 @@ from benchwright.app.importing_base import (
 from benchwright.benchmarks.swebench.instance_ids import instance_of, read_instances
 from benchwright.benchmarks.swebench.submissions import Attempted, Resolved, read_resolved
 from benchwright.core.errors import UsageError
-from benchwright.core.results import ProblemFacts, ScoredRun, Source
+from benchwright.core.results import UNSTATED, ProblemFacts, ScoredRun, Source
 from benchwright.core.runs import Score
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.judging.imported import imported_verdict

@@ -12,6 +12,9 @@ from typing import Any
 
 from benchwright.core.runs import Score
 
+UNSTATED = "unstated"
+"""Version of the benchmark's data where the source of an import does not say which it used."""
+
 
 class Origin(enum.StrEnum):
     """Who says what a run came to."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from benchwright.core.benchmark_facts import BenchmarkFacts
 from benchwright.core.results import ModelFacts, Origin, ProblemFacts, StoredRun
-from benchwright.leaderboard.policy import NEVER_RANKED, UNSTATED
+from benchwright.leaderboard.policy import NEVER_RANKED, NO_VERSION
 from benchwright.leaderboard.tables import Flag
 from benchwright.leaderboard.windows import window
 
@@ -58,7 +58,7 @@ def _of_runs(runs: Sequence[StoredRun]) -> Iterator[Flag]:
     if last.origin is Origin.IMPORTED:
         title = last.source.title if last.source else "an unknown source"
         yield Flag(name=IMPORT, text=f"Imported from {title}; not graded by benchwright.")
-        if last.version in UNSTATED:
+        if last.version in NO_VERSION:
             yield Flag(name=VERSION_UNSTATED, text="The source does not say on which version of the data it is.")
     for name in dict.fromkeys(name for run in runs for name in run.flags if name != INTEGRITY):
         yield Flag(name=name, text=_KNOWN.get(name, f"The run is marked {name}."))

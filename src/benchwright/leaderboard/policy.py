@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
 from benchwright.core.evaluation import VERSIONS, Evaluation, EvaluationVersion, incomparable
-from benchwright.core.results import Origin, ScoredRun, StoredRun
+from benchwright.core.results import UNSTATED, Origin, ScoredRun, StoredRun
 from benchwright.core.runs import Score
 
 NEVER_RANKED = {
@@ -23,8 +23,7 @@ NEVER_RANKED = {
 }
 """Flags of a run that keep it out of the tables of others, and why."""
 
-
-UNSTATED = ("", "unstated")
+NO_VERSION = ("", UNSTATED)
 """Versions of imports whose source does not say on which data it is."""
 
 
@@ -158,7 +157,7 @@ def _data_apart(a: Conditions, b: Conditions, policy: Policy) -> Iterator[str]:
     """
     if a.version == b.version or any({a.version, b.version} <= versions for versions in policy.comparable_versions):
         return
-    unsaid = [side for side in (a, b) if side.imported and side.version in UNSTATED]
+    unsaid = [side for side in (a, b) if side.imported and side.version in NO_VERSION]
     if unsaid and (policy.imports is Imports.WITH or len(unsaid) == 2):
         return
     for one, other in ((a.data_digest, b.data_digest), (a.problem_digests, b.problem_digests)):
