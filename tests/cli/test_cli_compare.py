@@ -59,7 +59,7 @@ def test_a_comparison_is_said_in_words(bw: Run, tmp_path: Path) -> None:
     assert said[1] == "A: alder (complete), 83.3 %, one sample each"
     assert said[2] == "B: birch (instruct), 33.3 %, one sample each"
     assert said[3].startswith("A solves 50.0 points more [")
-    assert "p = 6e-05, n = 30." in said[3]
+    assert "p = 6.1e-05, n = 30." in said[3]
     assert "exact McNemar" in said[4]
     assert said[5].startswith("Solved by A alone (15): Starter/10, Starter/11, ")
     assert said[5].endswith("… and 7 more (see the JSON)")
@@ -140,6 +140,44 @@ def test_the_report_of_a_grading_has_two_lines_on_laziness() -> None:
     assert laziness_lines(summarise(rows, scores, {})) == []
     _, nothing = laziness_lines(summarise(rows[:4], scores, {}, given_names=given))
     assert nothing == "Calibrated minus extracted +0.0 points: no task came out differently"
+
+
+def test_one_p_value_is_printed_in_one_way(bw: Run, tmp_path: Path) -> None:
+    """Among two runs and among three the same comparison has the same p, with two digits that count."""
+    store = tmp_path / "home" / "results"
+    add_run(store, "a", "P" * 18)
+    add_run(store, "b", "F" * 17 + "P")
+    add_run(store, "c", "P" * 18)
+    assert "p = 1.5e-05, n = 18." in bw("compare", "a", "b").stdout
+    row = next(line for line in bw("compare", "a", "b", "c").stdout.splitlines() if "+94.4" in line)
+    assert [cell.strip() for cell in row.split("│")][4:6] == ["1.5e-05", "4.6e-05"]
+
+
+def test_problems_are_listed_by_their_numbers(bw: Run, tmp_path: Path) -> None:
+    """2 stands before 12, whatever the order of rows, in the lists and in the JSON."""
+    numbers = (1, 12, 123, 15, 2)
+    store = tmp_path / "home" / "results"
+    add_run(store, "a", {f"Task/{one}": (Outcome.PASSED,) for one in (*numbers, 30, 4)})
+    add_run(store, "b", {f"Task/{one}": (Outcome.FAILED,) for one in numbers})
+    said = bw("compare", "a", "b").stdout
+    assert "Solved by A alone (5): Task/1, Task/2, Task/12, Task/15, Task/123\n" in said
+    assert "problems in A only (2): Task/4, Task/30" in said
+    plain = json.loads(bw("compare", "a", "b", "--json").stdout)
+    assert plain["tasks_only_a"] == [f"Task/{one}" for one in sorted(numbers)]
+
+
+def test_what_repositories_could_have_shown_is_said(bw: Run, tmp_path: Path) -> None:
+    """With clusters the difference that would show is theirs, which is larger than that of as many single problems."""
+    store = tmp_path / "home" / "results"
+    ids = [f"{owner}__{owner}-{number}" for owner in "abcdefghijkl" for number in range(10)]
+    for model, odd in (("one", 0), ("other", 1)):
+        passes = {task: Outcome.PASSED if (ord(task[0]) + odd) % 2 else Outcome.FAILED for task in ids}
+        add_run(store, model, {task: (outcome,) for task, outcome in passes.items()})
+    plain = bw("compare", "one", "other").stdout
+    assert "Disagreeing as here, a true difference of 25" in plain
+    said = bw("compare", "one", "other", "--cluster", "repository").stdout
+    assert "Over these 12 repositories a true difference of 9" in said
+    assert "Disagreeing as here" not in said
 
 
 def test_several_runs_of_the_store_are_a_table(bw: Run, tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchwright.stats.paired import mcnemar_exact
-from benchwright.stats.power import power_of, problems_needed, smallest_difference
+from benchwright.stats.paired import mcnemar_exact, paired_difference
+from benchwright.stats.power import power_of, problems_needed, smallest_clustered_difference, smallest_difference
 
 
 def test_the_power_is_how_often_the_test_shows_it() -> None:
@@ -55,3 +55,39 @@ def test_what_cannot_be_is_refused(difference: float, disagreement: float, power
         problems_needed(difference, disagreement, power=power)
     with pytest.raises(ValueError, match="one problem"):
         power_of(0, 0.1, 0.2)
+
+
+def test_clusters_show_what_their_own_interval_shows() -> None:
+    """Twelve repositories, whose rates differ: a difference of that size shows in about four of five benchmarks."""
+    rng = np.random.default_rng(5)
+    clusters = [number // 20 for number in range(240)]
+
+    def gains(mean: float) -> np.ndarray:
+        rates = np.clip(rng.normal(mean, 0.15, 12), -0.7, 0.7)
+        found: np.ndarray = np.repeat(rates, 20) + rng.choice([-0.3, 0.3], 240)
+        return found
+
+    sizes = [smallest_clustered_difference(gains(0.0), clusters) for _ in range(100)]
+    assert None not in sizes
+    size = float(np.mean([one for one in sizes if one is not None]))
+    shown = [
+        paired_difference(gains(size), np.zeros(240), rng=rng, rounds=500, clusters=clusters).shown for _ in range(400)
+    ]
+    assert np.mean(shown) == pytest.approx(0.8, abs=0.06)
+
+
+def test_many_clusters_of_one_problem_need_2_8_standard_errors() -> None:
+    """The quantiles of the normal distribution, and the plain standard error."""
+    gains = np.random.default_rng(6).choice([-1.0, 0.0, 1.0], 5000, p=[0.1, 0.8, 0.1])
+    error = gains.std(ddof=1) / np.sqrt(5000)
+    assert smallest_clustered_difference(gains, range(5000)) == pytest.approx(2.8016 * error, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("gains", "clusters"),
+    [([1.0, 0.0], "aa"), ([0.0, 0.0], "ab"), ([1.0, -1.0], "ab")],
+    ids=["one cluster", "no difference anywhere", "more than shares can differ"],
+)
+def test_clusters_that_show_nothing_have_no_such_size(gains: list[float], clusters: str) -> None:
+    """None, instead of a number that nobody could reach or that nothing is known of."""
+    assert smallest_clustered_difference(gains, clusters) is None

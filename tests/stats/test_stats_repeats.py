@@ -2,9 +2,18 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from benchwright.stats.repeats import VarianceParts, consistency, runs_needed, spread, variance_parts
+from benchwright.stats.repeats import (
+    VarianceParts,
+    consistency,
+    runs_needed,
+    runs_needed_by_spread,
+    spread,
+    variance_parts,
+)
 
 
 def coin_runs(chances: np.ndarray, runs: int, rng: np.random.Generator) -> np.ndarray:
@@ -14,10 +23,10 @@ def coin_runs(chances: np.ndarray, runs: int, rng: np.random.Generator) -> np.nd
 
 def test_the_spread_is_that_of_the_runs_scores() -> None:
     """Standard deviation of the means, its chi-square interval, and how many problems change."""
-    found = spread([[1, 1, 0], [0, 1, 0], [1, 1, 1], [0, 0, 0]])
-    assert found.means == (0.5, 0.75, 0.25)
-    assert (found.mean, found.sd, found.changing, found.runs, found.problems) == (0.5, 0.25, 2, 3, 4)
-    low, high = np.sqrt(2 * 0.25**2 / stats.chi2(2).ppf([0.975, 0.025]))
+    found = spread(np.array([[1, 1, 0], [0, 1, 0], [1, 1, 1], [0, 0, 0]]) / 8)
+    assert found.means == (0.0625, 0.09375, 0.03125)
+    assert (found.mean, found.sd, found.changing, found.runs, found.problems) == (0.0625, 0.03125, 2, 3, 4)
+    low, high = np.sqrt(2 * 0.03125**2 / stats.chi2(2).ppf([0.975, 0.025]))
     assert (found.low, found.high) == pytest.approx((low, high))
 
 
@@ -45,9 +54,38 @@ def test_runs_that_are_all_the_same_have_no_spread() -> None:
     assert (found.sd, found.low, found.high, found.by_chance, found.p_value) == (0.0, 0.0, 0.0, 0.0, 1.0)
 
 
+@given(st.lists(st.lists(st.floats(0, 1), min_size=2, max_size=2), min_size=1, max_size=5))
+def test_a_share_moves_by_at_most_50_points(table: list[list[float]]) -> None:
+    """The interval of the standard deviation ends at the largest that numbers between 0 and 1 can have."""
+    found = spread(table)
+    assert found.low <= found.sd <= found.high <= max(0.5, found.sd)
+
+
+def test_two_runs_of_a_few_problems_say_how_wide_they_are() -> None:
+    """36 points apart is a standard deviation of up to 50 points, not of 227 as a chi-square alone would have it."""
+    found = spread([[1.0, 0.0]] * 51 + [[1.0, 1.0]] * 49)
+    assert (round(found.sd, 3), round(found.low, 3), found.high) == (0.361, 0.161, 0.5)
+
+
+def test_runs_that_move_as_a_whole_need_more_of_them() -> None:
+    """By what was seen between runs: 2 sd² (1.96 + 0.84)² / 0.02²; by the problems' chance alone it would be 318."""
+    assert runs_needed_by_spread(0.02, 0.361) == 5115
+    assert runs_needed_by_spread(0.02, 0.09) == 318
+    assert runs_needed_by_spread(0.02, 0.0) == 1
+    with pytest.raises(ValueError, match="other than 0"):
+        runs_needed_by_spread(0.0, 0.1)
+
+
+def test_both_answers_agree_where_only_chance_moves_runs() -> None:
+    """The spread that problems' own chance makes leads to the same number of runs."""
+    table = coin_runs(np.full(200, 0.5), 6, np.random.default_rng(7))
+    by_chance = runs_needed(0.02, variance_parts(table, table)).on_these
+    assert runs_needed_by_spread(0.02, spread(table).by_chance) == by_chance
+
+
 def test_only_problems_with_a_result_in_every_run_count() -> None:
     """Otherwise runs would differ by which problems they lost."""
-    assert spread([[1, np.nan], [0, 1], [1, 1]]).problems == 2
+    assert spread([[1.0, np.nan], [0.0, 1.0], [1.0, 1.0]]).problems == 2
 
 
 def test_the_parts_of_the_variance_are_recovered() -> None:

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from benchwright.app.graded import Graded, GradedRows, repositories_of
 from benchwright.app.results import differing_settings
+from benchwright.benchmarks.swebench.rows import natural
 from benchwright.core.errors import UsageError
 from benchwright.core.evaluation import incomparable
 from benchwright.core.runs import Score
 from benchwright.stats.intervals import SEED
 from benchwright.stats.paired import PairedDifference, paired_difference, permutation_p_value
-from benchwright.stats.power import SIGNIFICANCE, smallest_difference
+from benchwright.stats.power import SIGNIFICANCE, smallest_clustered_difference, smallest_difference
 
 
 class Cluster(enum.StrEnum):
@@ -73,8 +74,8 @@ class Comparison:
     permutation_p: float
     """Chance of a difference this large if it were open which result is whose, by problem or by cluster."""
     detectable: float | None
-    """The smallest true difference that so many problems show in four of five cases, the two disagreeing as much as
-    here; None when they show none, or never disagree."""
+    """The smallest true difference that so many problems (or clusters) show in four of five cases, the two disagreeing
+    as much as here; None when they show none, or never disagree."""
     adjusted_p: float | None = None
     """Holm's p-value among several comparisons; None for a single one."""
 
@@ -102,7 +103,7 @@ class Comparison:
     def sentence(self) -> str:
         """The result in one plain sentence."""
         found = self.paired
-        numbers = f"p = {_p_value(self.p_value)}"
+        numbers = f"p = {p_text(self.p_value)}"
         if found.n == 1:
             return "No difference shown at n = 1: a single problem shows nothing."
         if found.only_a == found.only_b == 0:  # resampling nothing but zeros would claim an interval of no width
@@ -222,7 +223,7 @@ def compare_graded(
         settings=differing_settings(a.manifest, b.manifest),
         incomparable=reasons,
         permutation_p=permutation_p_value(shares_a, shares_b, rng=np.random.default_rng(SEED), clusters=clusters),
-        detectable=_detectable(np.subtract(shares_a, shares_b)),
+        detectable=_detectable(np.subtract(shares_a, shares_b), clusters),
     )
 
 
@@ -231,7 +232,9 @@ def _honest(paired: PairedDifference) -> PairedDifference:
     return paired if paired.n > 1 else replace(paired, low=-1.0, high=1.0)
 
 
-def _detectable(gains: npt.NDArray[np.float64]) -> float | None:
+def _detectable(gains: npt.NDArray[np.float64], clusters: Sequence[str] | None) -> float | None:
+    if clusters is not None:
+        return smallest_clustered_difference(gains, clusters)
     # With several samples a problem's difference is a fraction; its square takes the place of disagreeing or not.
     disagreement = float((gains**2).mean())
     return smallest_difference(gains.size, disagreement) if disagreement else None
@@ -244,15 +247,22 @@ def _side(side: Graded, own: GradedRows, other: GradedRows, common: list[str]) -
         variant=str(side.manifest.get("variant")),
         mean=float(np.mean([own.shares[problem] for problem in common])),
         samples=max(own.samples[problem] for problem in common),
-        tasks_ahead=tuple(problem for problem in common if own.shares[problem] > other.shares[problem]),
-        not_in_other=tuple(problem for problem in own.problems if problem not in other.problems),
-        unscored=tuple(problem for problem in own.problems if problem in other.problems and problem not in own.shares),
-        faults=own.faults,
-        missing=tuple(problem for problem in own.missing if problem in other.shares),
+        tasks_ahead=_in_order(problem for problem in common if own.shares[problem] > other.shares[problem]),
+        not_in_other=_in_order(problem for problem in own.problems if problem not in other.problems),
+        unscored=_in_order(
+            problem for problem in own.problems if problem in other.problems and problem not in own.shares
+        ),
+        faults=_in_order(own.faults),
+        missing=_in_order(problem for problem in own.missing if problem in other.shares),
         flags=tuple(side.manifest.get("flags", ())),
         entry=side.entry,
         source=side.source,
     )
+
+
+def _in_order(items: Iterable[str]) -> tuple[str, ...]:
+    """Numbers in names by their size: 2 before 12."""
+    return tuple(sorted(items, key=natural))
 
 
 def _refuse_other_benchmark(manifest_a: Mapping[str, Any], manifest_b: Mapping[str, Any]) -> None:
@@ -310,5 +320,6 @@ def _points(share: float, *, sign: bool = False) -> str:
     return f"{value:+.1f}" if sign else f"{value:.1f}"
 
 
-def _p_value(value: float) -> str:
-    return "1" if value == 1 else f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+def p_text(value: float) -> str:
+    """A p-value as it is printed everywhere: two digits that count, such as 0.031 or 1.1e-05."""
+    return f"{value:.2g}"

@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from benchwright.app.compare import Cluster, Comparison, compare_graded
+from benchwright.app.compare import Cluster, Comparison, compare_graded, p_text
 from benchwright.app.graded import graded
 from benchwright.app.recording import open_to_read
 from benchwright.app.workspace import Workspace
@@ -16,7 +16,7 @@ from benchwright.core.runs import Score
 from benchwright.stats.paired import holm
 from benchwright.stats.power import SIGNIFICANCE
 
-__all__ = ["Against", "Cluster", "Comparisons", "compare_runs"]
+__all__ = ["Against", "Cluster", "Comparisons", "compare_runs", "p_text"]
 
 
 class Against(enum.StrEnum):

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchwright.app.compare import Comparison, Side
-from benchwright.app.compare_many import Against, Cluster, Comparisons, compare_runs
+from benchwright.app.compare_many import Against, Cluster, Comparisons, compare_runs, p_text
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
@@ -92,8 +92,8 @@ def show_many(report: Comparisons) -> None:
         table.add_row(
             *(escape(short(report.names[place])) for place in pair),
             f"{points(found.difference)} \\[{points(found.low)}, {points(found.high)}]",
-            f"{one.p_value:.2g}",
-            f"{one.adjusted_p:.2g}",
+            p_text(one.p_value),
+            "–" if one.adjusted_p is None else p_text(one.adjusted_p),
             str(found.n),
             "yes" if number in report.shown else "no",
         )
@@ -171,9 +171,14 @@ def _power(report: Comparison) -> list[str]:
     """What so many problems could have shown; nothing to say where a difference was shown."""
     if report.shown or report.paired.n == 1:
         return []
+    clusters = report.paired.clusters
     if report.detectable is None:
-        return ["On so few problems the two disagree that no difference of any size would show reliably."]
+        few_differ = clusters is None or report.paired.only_a == report.paired.only_b == 0
+        where = "On so few problems the two disagree" if few_differ else f"{clusters} repositories are so few"
+        return [f"{where} that no difference of any size would show reliably."]
     size = f"{100 * report.detectable:.1f} points"
+    if clusters is not None:
+        return [f"Over these {clusters} repositories a true difference of {size} would show in four of five cases."]
     return [f"Disagreeing as here, a true difference of {size} would show in four of five cases."]
 
 

@@ -6,9 +6,13 @@ sooner a difference shows.  The formulas are Miettinen's (Biometrics 24, 1968) f
 """
 
 import math
+from collections.abc import Hashable, Sequence
 from statistics import NormalDist
 
-from benchwright.stats.intervals import two_sided_quantile
+import numpy as np
+import numpy.typing as npt
+
+from benchwright.stats.intervals import effective_units, membership, two_sided_quantile
 
 POWER = 0.8
 SIGNIFICANCE = 0.05
@@ -54,6 +58,37 @@ def smallest_difference(
         else:
             high = middle
     return high
+
+
+def smallest_clustered_difference(
+    gains: npt.ArrayLike,
+    clusters: Sequence[Hashable],
+    *,
+    power: float = POWER,
+    significance: float = SIGNIFICANCE,
+) -> float | None:
+    """The smallest true difference that shows with the given chance when clusters of problems are resampled.
+
+    The clustered standard error of the mean of ``gains`` (A minus B for each problem, with a cluster's label for
+    each), times the quantiles of Student's t for significance and power; with many clusters that is 2.8 of them.  As
+    for the interval, clusters of unequal size count as fewer (`benchwright.stats.intervals.effective_units`).  None
+    where no difference of shares would show, and where nothing is known: a single cluster, or none that differs.
+    """
+    _quantile(power)
+    values = np.asarray(gains, dtype=np.float64)
+    member = membership(clusters, values.size)
+    units = effective_units(values.size, clusters)
+    # How far each cluster's sum is from what the mean says of so many problems.
+    off = member @ (values - values.mean())
+    error = math.sqrt(float((off**2).sum())) / values.size
+    if units <= 1 or not error:
+        return None
+    from scipy import special  # takes a while, so not before it is needed
+
+    error *= math.sqrt(units / (units - 1))
+    free = units - 1
+    reach = float(special.stdtrit(free, 1 - significance / 2) + special.stdtrit(free, power))
+    return reach * error if reach * error <= 1 else None
 
 
 def _quantile(power: float) -> float:

@@ -11,6 +11,9 @@ import numpy.typing as npt
 from benchwright.stats.intervals import two_sided_quantile
 from benchwright.stats.power import POWER, SIGNIFICANCE
 
+#: No distribution of numbers between 0 and 1 has a larger standard deviation: half of all runs at 0, half at 1.
+LARGEST_SD = 0.5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
@@ -23,7 +26,8 @@ class Spread:
     """Standard deviation of a run's score."""
     low: float
     high: float
-    """Interval of that standard deviation (chi-square); with few runs it is wide."""
+    """Interval of that standard deviation (chi-square, up to the largest one that shares can have); with few runs it
+    is wide."""
     by_chance: float
     """The standard deviation that single problems' own chance makes, if no run differs from others as a whole."""
     p_value: float
@@ -36,7 +40,11 @@ class Spread:
 
 
 def spread(results: npt.ArrayLike, *, confidence: float = 0.95) -> Spread:
-    """The spread between runs of one model, given a row per problem and a column per run (nan: no result)."""
+    """The spread between runs of one model, given a row per problem and a column per run (nan: no result).
+
+    Results are shares, so the interval ends at the largest standard deviation that shares can have, 0.5; only the
+    estimate from a few runs can lie beyond it (0.71 for a run at 0 and a run at 1), and then it is the end.
+    """
     table = np.asarray(results, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] < 2:
         raise ValueError(f"expected a row per problem and a column for each of at least two runs, got {table.shape}")
@@ -57,7 +65,7 @@ def spread(results: npt.ArrayLike, *, confidence: float = 0.95) -> Spread:
         mean=float(means.mean()),
         sd=sd,
         low=ends[0],
-        high=ends[1],
+        high=min(ends[1], max(LARGEST_SD, sd)),
         by_chance=by_chance,
         p_value=float(special.chdtrc(free, free * sd**2 / by_chance**2)) if by_chance else 1.0,
         changing=int((table.min(axis=1) < table.max(axis=1)).sum()),
@@ -121,9 +129,7 @@ def runs_needed(
     ``(between + 2 within / runs) / problems``; on just these problems ``between`` is no uncertainty.  ``difference``
     is a share: 0.02 for two points.
     """
-    if not 0 < abs(difference) <= 1 or not 0 < power < 1:
-        raise ValueError(f"expected a difference other than 0 and a power between 0 and 1, got {difference}, {power}")
-    reach = (two_sided_quantile(1 - significance) + NormalDist().inv_cdf(power)) ** 2
+    reach = _reach(difference, power, significance)
     variance = parts.problems * difference**2 / reach  # of one problem's difference that still shows
     left = variance - parts.between
     return RunsNeeded(
@@ -132,6 +138,24 @@ def runs_needed(
         on_such=_runs(parts.within, left) if left > 0 else None,
         problems_for_one_run=max(1, math.ceil((parts.between + 2 * parts.within) * reach / difference**2)),
     )
+
+
+def runs_needed_by_spread(
+    difference: float, sd: float, *, power: float = POWER, significance: float = SIGNIFICANCE
+) -> int:
+    """The same on just these problems, by how much whole runs were seen to differ instead of by the problems' chance.
+
+    With ``sd`` the standard deviation of a run's score, the difference of the means of r runs each has the variance
+    ``2 sd² / r``.  It is the larger number where something moves whole runs.
+    """
+    return _runs(sd**2, difference**2 / _reach(difference, power, significance))
+
+
+def _reach(difference: float, power: float, significance: float) -> float:
+    """Squared standard errors that a difference has to be away from 0."""
+    if not 0 < abs(difference) <= 1 or not 0 < power < 1:
+        raise ValueError(f"expected a difference other than 0 and a power between 0 and 1, got {difference}, {power}")
+    return float((two_sided_quantile(1 - significance) + NormalDist().inv_cdf(power)) ** 2)
 
 
 def _runs(within: float, variance: float) -> int:
