@@ -132,7 +132,9 @@ def test_a_ranking_shows_what_the_user_states(tmp_path: Path) -> None:
     request = RankRequest(benchmark="starter", store=tmp_path / "results", rating=False, model_facts=path)
     found = rank(request, Workspace(home=tmp_path))
     assert [row.facts.cutoff for row in found.main.rows] == ["2024-02-29", ""]
-    assert "models.toml states facts of models that have no result here: other." in found.notes
+    assert "models.toml states facts of models that have no result: other." in found.notes
+    add_run(tmp_path / "results", "other", "PF", benchmark="another")
+    assert not [note for note in rank(request, Workspace(home=tmp_path)).notes if "have no result" in note]
 
 
 def test_a_site_shows_what_the_user_states(tmp_path: Path) -> None:

@@ -36,6 +36,23 @@ def models(ranking: Ranking) -> list[str]:
     return [row.model for row in ranking.main.rows]
 
 
+def test_a_damaged_run_is_left_out_and_the_others_are_ranked(store: Path) -> None:
+    """One changed byte of its rows is seen, and named among what is left out; a run that was named is an error."""
+    add_run(store, "sound", "PF")
+    broken = add_run(store, "broken", "PP")
+    path = store / "runs" / broken.entry / "rows.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    ranking = ranked(store)
+    assert models(ranking) == ["sound"]
+    (left_out,) = ranking.left_out
+    assert left_out.entry == broken.entry
+    assert "rows.parquet of run" in left_out.reason
+    with pytest.raises(UsageError, match="missing or damaged"):
+        ranked(store, runs=("broken", "sound"))
+
+
 def test_a_store_is_ranked(store: Path) -> None:
     """The best first, with everything the JSON promises, and nothing else of the store."""
     add_run(store, "low", "PFFF")
@@ -66,7 +83,7 @@ def test_a_regrading_replaces_and_is_listed(store: Path) -> None:
     ranking = ranked(store)
     assert [(row.model, row.solved) for row in ranking.main.rows] == [("a", 2), ("b", 1)]
     assert [(one.entry, one.reason) for one in ranking.left_out] == [
-        (old.entry, "A newer grading of the same run replaces it.")
+        (old.entry, "Another grading of the same run counts in its place.")
     ]
 
 

@@ -10,6 +10,7 @@ from entry_pieces import HOSTILE_NAMES, TWO, reported, rows_of, run
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts
 from benchwright.core.verdicts import Outcome
+from benchwright.store.frames import frame_of
 from benchwright.store.query import query
 from benchwright.store.results import ResultStore
 
@@ -87,9 +88,28 @@ def test_everything_else_is_refused_in_one_sentence(
     assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
-def test_damaged_rows_are_a_sentence(store: ResultStore) -> None:
-    """A file of rows that is not whole is named by the error, not by a traceback."""
-    (one, *_) = [found for found in store.runs() if found.scores]
-    store.layout.rows(one.entry).write_bytes(b"PAR1")
-    with pytest.raises(UsageError, match="cannot be answered"):
-        query(store, "SELECT count(detail) FROM rows")
+def test_a_damaged_run_is_left_out_and_named(store: ResultStore) -> None:
+    """One cut or changed file of rows, or of facts, costs its own run alone; `damaged` has the sentence."""
+    (one, other) = [found for found in store.runs() if found.scores]
+    path = store.layout.rows(one.entry)
+    whole = path.read_bytes()
+    count = "SELECT entry, count(*)::int AS n FROM rows GROUP BY 1"
+    for content in (b"PAR1", whole[:40] + bytes([whole[40] ^ 1]) + whole[41:]):
+        path.write_bytes(content)
+        assert query(store, count).to_pylist() == [{"entry": other.entry, "n": 2}]
+        assert f"rows.parquet of run {one.entry[:12]}" in store.damaged[one.entry]
+        assert [scored.run for scored in store.scored([one, other], skip_damaged=True)] == [other]
+        with pytest.raises(UsageError, match=r"rows\.parquet of run .* is missing or damaged"):
+            store.scored([one, other])
+        assert frame_of(store, [one, other], skip_damaged=True).num_rows == 2
+        with pytest.raises(UsageError, match="missing or damaged"):
+            frame_of(store, [one, other])
+        with pytest.raises(UsageError, match="missing or damaged"):
+            list(store.rows(one.entry))
+    assert query(store, "SELECT count(*)::int AS n FROM runs").to_pylist() == [{"n": 3}]
+    path.write_bytes(whole)
+    assert query(store, count).num_rows == 2
+    assert store.damaged == {}
+    store.layout.blob(one.files["problems.jsonl"]).unlink()
+    assert query(store, "SELECT count(*)::int AS n FROM problems").to_pylist() == [{"n": 0}]
+    assert "problems.jsonl" in store.damaged[one.entry]

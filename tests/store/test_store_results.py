@@ -287,5 +287,30 @@ def test_a_name_that_means_nothing_names_near_misses(tmp_path: Path) -> None:
         added = store.add(run(model="sparrow"), TWO, {})
         with pytest.raises(UnknownNameError, match="did you mean sparrow"):
             store.run("sparow")
-        with pytest.raises(UnknownNameError):
+        with pytest.raises(UnknownNameError, match=f"did you mean {added.entry[:12]}"):
             store.run(added.entry[:2])
+        with pytest.raises(UnknownNameError, match=r"or Sparrow-7b-2024. `bw results list` shows all 2 runs in"):
+            store.add(run("r2", "Sparrow-7b-2024"), TWO, {})
+            store.run("sparrow-7B")
+
+
+def test_an_unknown_name_prints_a_few_names_of_many(tmp_path: Path) -> None:
+    """Of hundreds of runs at most five names are told, of several runs of one model five."""
+    with ResultStore(tmp_path) as store:
+        for number in range(60):
+            store.add(run(f"r{number}", f"bird-{number:03}"), TWO, {})
+        for name in ("bird", "nothing of the kind", "x" * 10_000):
+            with pytest.raises(UnknownNameError, match="shows all 60 runs in") as found:
+                store.run(name)
+            assert len(str(found.value)) < 400 + len(str(tmp_path))
+        for number in range(7):
+            store.add(run(f"t{number}", "twin"), TWO, {})
+        with pytest.raises(UsageError, match=r"twin is the name of 7 runs .*; 2 more.; give the id of one"):
+            store.run("twin")
+
+
+def test_a_name_in_an_empty_store_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    """The store is named, and what records something in it."""
+    with ResultStore(tmp_path) as store, pytest.raises(UnknownNameError) as found:
+        store.run("alder")
+    assert f"no run at all in {tmp_path}: `bw grade`, `bw run` and `bw store import` record some" in str(found.value)

@@ -25,6 +25,7 @@ from typing import Any
 
 from benchwright.benchmarks.documents import decoded, parse_document, unpacked
 from benchwright.benchmarks.foreign import date_of, name_of, number_of, table_of, text_of, truth_of
+from benchwright.benchmarks.repositories import named_few
 from benchwright.core.addresses import is_web_address
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import ModelFacts, StoredRun
@@ -50,6 +51,15 @@ class StatedFacts:
     def unused(self, models: Iterable[str]) -> tuple[str, ...]:
         """Names in the file that none of the models has, sorted: a slip of spelling, perhaps."""
         return tuple(sorted(self.by_model.keys() - set(models)))
+
+    def slips(self, models: Iterable[str]) -> tuple[str, ...]:
+        """A note on names in the file that none of the models has; none where all of them are used.
+
+        Args:
+            models: Those of every run there is, of other benchmarks too: one file may serve several.
+        """
+        unused = self.unused(models)
+        return (f"{self.path.name} states facts of models that have no result: {named_few(unused)}.",) if unused else ()
 
 
 def read_model_facts(path: Path) -> StatedFacts:

@@ -10,7 +10,6 @@ from benchwright.app.importing_base import ImportOptions
 from benchwright.app.model_facts import StatedFacts, read_model_facts
 from benchwright.app.named_runs import every_run, with_manifest
 from benchwright.app.ranking_files import FromFiles, from_resolved, from_verdicts
-from benchwright.benchmarks.repositories import named_few
 from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
@@ -144,18 +143,18 @@ def gather(wanted: Wanted, store: ResultStore) -> Sources:
     together = found[0]
     for other in found[1:]:
         together = together.with_(other)
-    return together if wanted.model_facts is None else _with_stated(together, read_model_facts(wanted.model_facts))
+    if wanted.model_facts is None:
+        return together
+    return _with_stated(together, read_model_facts(wanted.model_facts), store)
 
 
-def _with_stated(found: Sources, stated: StatedFacts) -> Sources:
-    """The same runs with what the user states of their models; names that no run has are told."""
-    unused = stated.unused(run.model for run in found.runs)
-    note = (f"{stated.path.name} states facts of models that have no result here: {named_few(unused)}.",)
+def _with_stated(found: Sources, stated: StatedFacts, store: ResultStore) -> Sources:
+    """The same runs with what the user states of their models; names that no run here or in the store has are told."""
     return replace(
         found,
         scored=tuple(replace(one, run=stated.laid_over(one.run)) for one in found.scored),
         reported=tuple(stated.laid_over(run) for run in found.reported),
-        notes=(*found.notes, *(note if unused else ())),
+        notes=(*found.notes, *stated.slips(run.model for run in [*found.runs, *store.runs()])),
     )
 
 
@@ -169,16 +168,18 @@ def _whole_store(wanted: Wanted, store: ResultStore) -> Sources:
         with_manifest(run, store) if run.evaluation or Score.PATCH in run.scores or models[run.model] > 1 else run
         for run in current
     ]
-    found = _of_runs(runs, wanted, store, f"the store {store.layout.root}")
+    found = _of_runs(runs, wanted, store, f"the store {store.layout.root}", skip_damaged=True)
     left_out = [
-        LeftOut(entry=run.entry, model=run.model, reason="A newer grading of the same run replaces it.")
+        LeftOut(entry=run.entry, model=run.model, reason="Another grading of the same run counts in its place.")
         for run in replaced
     ]
     damaged = [LeftOut(entry=entry, model="", reason=reason) for entry, reason in sorted(store.damaged.items())]
     return replace(found, left_out=(*found.left_out, *left_out, *damaged))
 
 
-def _of_runs(runs: Sequence[StoredRun], wanted: Wanted, store: ResultStore, where: str) -> Sources:
+def _of_runs(
+    runs: Sequence[StoredRun], wanted: Wanted, store: ResultStore, where: str, *, skip_damaged: bool = False
+) -> Sources:
     """Runs of the store, or lent to it; those without the score that is asked for are left out."""
     others = [run for run in runs if run.benchmark != wanted.benchmark]
     if others:
@@ -190,7 +191,7 @@ def _of_runs(runs: Sequence[StoredRun], wanted: Wanted, store: ResultStore, wher
     lacking = [run for run in runs if not run.reported_only and wanted.score not in (None, *run.scores)]
     return Sources(
         where=where,
-        scored=tuple(store.scored(fit, wanted.score)),
+        scored=tuple(store.scored(fit, wanted.score, skip_damaged=skip_damaged)),
         reported=tuple(run for run in runs if run.reported_only),
         left_out=tuple(
             LeftOut(entry=run.entry, model=run.model, reason=f"It has no score {wanted.score}, only {_has(run)}.")

@@ -28,14 +28,18 @@ class UsageError(BenchwrightError):
 
 
 class UnknownNameError(UsageError):
-    """A name was looked up that nothing answers to; the message lists near misses or all known names."""
+    """A name was looked up that nothing answers to; the message lists near misses or all known names.
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    Where thousands are known, ``hint`` says in their place what to do.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str | None = None) -> None:
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
-        near = difflib.get_close_matches(name, self.known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(self.known) or 'none'}."
+        if hint is None:
+            near = difflib.get_close_matches(name, self.known, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(self.known) or 'none'}."
         super().__init__(f"There is no {kind} named {name!r}; {hint}")
 
 

@@ -72,10 +72,17 @@ def _run_line(run: StoredRun) -> dict[str, object]:
     return {name: spelled(line[name]) for name in RUNS.names}
 
 
-def frame_of(store: "ResultStore", runs: Sequence[StoredRun]) -> pa.Table:
-    """The rows of runs, one after the other, each with the columns of its run."""
+def frame_of(store: "ResultStore", runs: Sequence[StoredRun], *, skip_damaged: bool = False) -> pa.Table:
+    """The rows of runs, one after the other, each with the columns of its run.
+
+    Raises `UsageError` for damaged rows, unless damaged runs are skipped: then ``store.damaged`` has them.
+    """
     schema = pa.schema([*((name, pa.string()) for name in RUN_COLUMNS), *SCHEMA])
-    tables = [_framed(store, run, schema) for run in runs if run.scores]
+    asked = [run for run in runs if run.scores]
+    if skip_damaged:
+        tables = store.sound(asked, lambda run: _framed(store, run, schema))
+    else:
+        tables = [_framed(store, run, schema) for run in asked]
     return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
@@ -87,15 +94,15 @@ def _framed(store: "ResultStore", run: StoredRun, schema: pa.Schema) -> pa.Table
 
 
 def problems_table(store: "ResultStore", runs: Iterable[StoredRun]) -> pa.Table:
-    """One line per problem of each benchmark and version, as the first run that knows it has it."""
+    """One line per problem of each benchmark and version, as the first run that knows it has it.
+
+    Runs whose facts are damaged are left out; ``store.damaged`` has them.
+    """
     lines: dict[tuple[str, str, str], dict[str, object]] = {}
-    seen = set()
-    for run in runs:
-        key = (run.benchmark, run.version, run.files.get("problems.jsonl"))
-        if key in seen:
-            continue
-        seen.add(key)
-        for facts in store.problem_facts(run.entry).values():
+    by_file = {(run.benchmark, run.version, run.files.get("problems.jsonl")): run for run in reversed(list(runs))}
+    asked = list(reversed(by_file.values()))
+    for run, found in store.sound(asked, lambda run: (run, store.problem_facts(run.entry))):
+        for facts in found.values():
             line = {"benchmark": run.benchmark, "version": run.version, **facts.to_plain()}
             line["problem_id"] = line.pop("id")
             lines.setdefault((run.benchmark, run.version, facts.id), line)

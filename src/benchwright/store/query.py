@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from benchwright.core.errors import UsageError
+from benchwright.core.results import StoredRun
 from benchwright.store.entries import ROWS_FILE
 from benchwright.store.finding import shown
 from benchwright.store.frames import problems_table, runs_table
@@ -30,14 +31,19 @@ def query(store: ResultStore, sql: str, *, superseded: bool = False) -> pa.Table
         superseded: Whether entries that a newer one of the same run replaces are in the views.
 
     Raises:
-        UsageError: The statement is wrong or none that only reads, with DuckDB's own words; or rows are damaged.
+        UsageError: The statement is wrong or none that only reads, with DuckDB's own words.
+
+    Runs whose rows are damaged are left out of ``rows``; ``store.damaged`` has them.
     """
     runs = store.runs(superseded=superseded)
     with duckdb.connect(":memory:") as connection:
         _check(connection, sql)
         connection.register("runs", runs_table(runs))
-        connection.register("rows", _rows(store.layout.runs, [run.entry for run in runs if ROWS_FILE in run.files]))
-        # Facts of problems are read out of many files: only where a query can mean them.
+        # Every file of rows is read and checked, and facts of problems are read out of many files: only where a query
+        # can mean them.
+        with_rows = [run for run in runs if ROWS_FILE in run.files]
+        sound = store.sound(with_rows, lambda run: _checked(store, run)) if "rows" in sql.lower() else []
+        connection.register("rows", _rows(store.layout.runs, sound))
         connection.register("problems", problems_table(store, runs if "problems" in sql.lower() else ()))
         _shut_in(connection)
         try:
@@ -53,6 +59,12 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         raise UsageError(_words(error)) from error
     if len(statements) != 1 or statements[0].type is not duckdb.StatementType.SELECT:
         raise UsageError(f"Expected one SELECT over {', '.join(VIEWS)}; the store is only read here.")
+
+
+def _checked(store: ResultStore, run: StoredRun) -> str:
+    """The entry of a run whose file of rows is what was written."""
+    store.read_file(run.entry, ROWS_FILE)
+    return run.entry
 
 
 def _rows(folder: Path, entries: Sequence[str]) -> Any:

@@ -1,10 +1,11 @@
 """What is in entries: rows, tallies, facts of problems and files, each checked as it is read."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
@@ -17,6 +18,12 @@ from benchwright.store.layout import Layout
 
 if TYPE_CHECKING:
     import pyarrow
+
+T = TypeVar("T")
+
+
+class DamagedError(UsageError):
+    """A file of an entry is not what was written.  Whoever reads many runs leaves this one out, and says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +43,8 @@ class Reading:
         self._look_up = look_up
         self._borrowed: dict[str, Borrowed] = {}
         self._facts: dict[str, dict[str, ProblemFacts]] = {}
+        self.left_out: dict[str, str] = {}
+        """Why runs that were to be read are left out, a sentence for each, by entry."""
 
     def borrow(self, borrowed: Borrowed) -> None:
         """Know a run that is in no store."""
@@ -52,16 +61,32 @@ class Reading:
         from benchwright.store.row_tables import read_rows  # loads pyarrow
 
         try:
-            yield from read_rows(self._layout.rows(run.entry))
+            yield from read_rows(self._rows_file(run))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise damaged(run, ROWS_FILE, error) from error
+
+    def _rows_file(self, run: StoredRun) -> io.BytesIO:
+        """The file of rows, checked: one changed byte may be a changed verdict that Parquet's own sums do not see."""
+        return io.BytesIO(self.file(run.entry, ROWS_FILE))
+
+    def sound(self, runs: Iterable[StoredRun], read: Callable[[StoredRun], T]) -> list[T]:
+        """What is read of each run, those left out that turn out to be damaged; ``left_out`` then has them."""
+        found = []
+        for run in runs:
+            try:
+                found.append(read(run))
+            except DamagedError as error:
+                self.left_out[run.entry] = str(error)
+            else:
+                self.left_out.pop(run.entry, None)
+        return found
 
     def row_table(self, run: StoredRun) -> "pyarrow.Table":
         """The rows of an entry as an Arrow table."""
         from benchwright.store.row_tables import read_table
 
         try:
-            return read_table(self._layout.rows(run.entry))
+            return read_table(self._rows_file(run))
         except (OSError, ValueError, KeyError) as error:
             raise damaged(run, ROWS_FILE, error) from error
 
@@ -80,7 +105,7 @@ class Reading:
             found = tallies((row.problem_id, row.verdict.outcome) for row in rows if row.score is wanted)
             return ScoredRun(run=run, score=wanted, tallies=found)
         try:
-            found = read_tallies(self._layout.rows(run.entry), wanted)
+            found = read_tallies(self._rows_file(run), wanted)
         except (OSError, ValueError, KeyError) as error:
             raise damaged(run, ROWS_FILE, error) from error
         return ScoredRun(run=run, score=wanted, tallies=found)
@@ -124,9 +149,9 @@ class Reading:
         return read_blob(self._layout.blob(digest))
 
 
-def damaged(run: StoredRun, name: str, why: object) -> UsageError:
+def damaged(run: StoredRun, name: str, why: object) -> DamagedError:
     """The error for a file of an entry that cannot be used."""
-    return UsageError(
+    return DamagedError(
         f"{name} of run {run.entry[:12]} ({shown(run.model)}) is missing or damaged ({shown(str(why), 200)}); "
         f"`bw store verify` lists all damage, and importing the run again from an export mends it once its folder "
         f"runs/{run.entry} is moved away."

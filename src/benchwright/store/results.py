@@ -8,7 +8,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -45,8 +45,7 @@ class ResultStore:
             MachineError: It cannot be read or written.
         """
         self.layout = Layout(root)
-        self.damaged: dict[str, str] = {}
-        """Why entries cannot be used, a sentence for each; all others can."""
+        self._unreadable: dict[str, str] = {}
         self._read_only = read_only
         self._holding = False
         with translated(f"Opening the store of results {root}"):
@@ -67,6 +66,11 @@ class ResultStore:
 
     def __exit__(self, *error: object) -> None:
         self._index.close()
+
+    @property
+    def damaged(self) -> dict[str, str]:
+        """Why entries cannot be used, a sentence for each, as far as they were looked at; all others can."""
+        return {**self._unreadable, **self._reading.left_out}
 
     def add(self, run: StoredRun, rows: Iterable[ResultRow], files: Mapping[str, Path | bytes]) -> StoredRun:
         """Record a run; it is there for good when this returns, whatever happens to the machine afterwards.
@@ -180,7 +184,8 @@ class ResultStore:
 
         Raises `UnknownNameError` when there is none, `UsageError` when there are several.
         """
-        return self._with_manifest(finding.find(name, self.runs(superseded=True), self.runs()))
+        found = finding.find(name, self.runs(superseded=True), self.runs(), place=self.layout.root)
+        return self._with_manifest(found)
 
     def rows(self, entry: str) -> Iterator[ResultRow]:
         """The rows of an entry in their order; none of a run that only states scores.
@@ -189,12 +194,21 @@ class ResultStore:
         """
         return self._reading.rows(entry)
 
-    def scored(self, entries: Sequence[StoredRun], score: Score | None = None) -> list[ScoredRun]:
+    def scored(
+        self, entries: Iterable[StoredRun], score: Score | None = None, *, skip_damaged: bool = False
+    ) -> list[ScoredRun]:
         """Runs under a score, problem by problem, in the order given; None takes the last score of each.
 
-        Raises `UsageError` when a run has no rows under the score, or damaged ones.
+        Raises `UsageError` when a run has no rows under the score, or damaged ones, unless damaged runs are skipped:
+        then `damaged` has them.
         """
+        if skip_damaged:
+            return self._reading.sound(entries, lambda run: self._reading.scored(run, score))
         return [self._reading.scored(run, score) for run in entries]
+
+    def sound(self, entries: Iterable[StoredRun], read: Callable[[StoredRun], T]) -> list[T]:
+        """What ``read`` gives of each run, leaving out those that turn out to be damaged; `damaged` then has them."""
+        return self._reading.sound(entries, read)
 
     def row_table(self, run: StoredRun) -> "pyarrow.Table":
         """The rows of an entry as an Arrow table, in the columns of its file; raises `UsageError` as `rows` does."""
@@ -326,7 +340,7 @@ class ResultStore:
     def _catch_up(self) -> None:
         """Take in what others have recorded since, or could not note in the index before they were killed."""
         names, known = self.layout.names(), self._with_index(lambda index: index.names())
-        if names - self.damaged.keys() == known:
+        if names - self._unreadable.keys() == known:
             return
         if self._read_only:
             self._index.close()
@@ -338,7 +352,7 @@ class ResultStore:
 
     def _catch_up_locked(self) -> None:
         names, known = self.layout.names(), self._index.names()
-        entries, self.damaged = self.layout.read_entries(names - known)
+        entries, self._unreadable = self.layout.read_entries(names - known)
         if entries:
             self._index.add(entries)
         if known - names:

@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.json
@@ -95,7 +95,7 @@ def _flat(plain: dict[str, Any]) -> dict[str, Any]:
     return {**plain, "tests_planned": tests["planned"], "tests_passed": tests["passed"]}
 
 
-def read_rows(path: Path) -> Iterator[ResultRow]:
+def read_rows(path: Path | BinaryIO) -> Iterator[ResultRow]:
     """The rows in file order.
 
     Raises ``OSError`` or ``ValueError`` (`pyarrow.ArrowInvalid` is one) when the file is not whole.
@@ -107,7 +107,7 @@ def read_rows(path: Path) -> Iterator[ResultRow]:
                 yield row_from_plain(line)
 
 
-def read_tallies(path: Path, score: Score) -> dict[str, Tally]:
+def read_tallies(path: Path | BinaryIO, score: Score) -> dict[str, Tally]:
     """What the rows of one score come to by problem, in file order; reads the columns needed for that alone.
 
     Raises ``OSError`` or ``ValueError`` when the file is not whole.
@@ -141,7 +141,7 @@ def _tally(scored: int, passed: int, faults: int) -> Tally:
     return _TALLIES[key]
 
 
-def read_table(path: Path) -> pa.Table:
+def read_table(path: Path | BinaryIO) -> pa.Table:
     """The rows as a table in the columns of `SCHEMA`; raises ``OSError`` or ``ValueError`` when it is not whole."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         return file.read(SCHEMA.names).cast(SCHEMA)
