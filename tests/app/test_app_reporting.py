@@ -97,8 +97,9 @@ def test_runs_of_one_model_are_repeats(store: Path) -> None:
     assert model["estimates"]["pass@3"]["value"] == 0.625
     assert model["consistency"] == {"always": 2, "sometimes": 3, "never": 3}
     assert model["runs_needed"]["difference"] == 0.02
-    assert model["runs_needed"]["on_these"] > 3
-    assert model["runs_needed"].keys() == {"difference", "on_these"}  # of other problems, one model says nothing
+    assert model["runs_needed"]["on_these"] == max(model["runs_needed"]["by_chance"], model["runs_needed"]["by_spread"])
+    # Of other problems, one model says nothing.
+    assert model["runs_needed"].keys() == {"difference", "on_these", "by_chance", "by_spread"}
     assert any("taken as repeats because they were named together" in note for note in found.notes)
 
 
@@ -203,6 +204,40 @@ def test_control_runs_of_this_machine_name_problems_to_leave_out(store: Path) ->
     for name in ("references that fail", "problems that need a network", "flaky problems"):
         assert kept[name] == (1, (1.0,))
     assert "tests that an empty answer passes" not in kept
+
+
+def test_runs_that_move_as_a_whole_need_more_of_them(store: Path) -> None:
+    """Two runs 51 points apart: the spread that was seen decides, not the problems' own chance, and stays possible."""
+    add_run(store, "a", "P" * 100, run_id="1")
+    add_run(store, "a", "P" * 49 + "F" * 51, run_id="2")
+    (model,) = reported(store, "a").to_plain()["models"]
+    assert model["runs_needed"] == {"difference": 0.02, "on_these": 5104, "by_chance": 101, "by_spread": 5104}
+    assert model["repeats"]["high"] == 0.5
+
+
+def test_two_repeated_models_say_how_many_runs_tell_them_apart(store: Path) -> None:
+    """On these problems and on others like them, which are two questions; a single run of one answers neither."""
+    for run, results in enumerate(("PPFFPPFF" * 10, "PFFFPPFP" * 10)):
+        add_run(store, "a", results, run_id=f"a{run}")
+        add_run(store, "b", results[::-1], run_id=f"b{run}")
+    add_run(store, "once", "P" * 80)
+    found = reported(store, "a", "b", "once").to_plain()["runs_needed"]
+    assert sorted(found["models"]) == ["a", "b"]
+    assert (found["difference"], found["on_these"], found["on_such"]) == (0.02, 62, None)
+    assert found["problems_for_one_run"] > 1000
+    assert reported(store, "a", "once").to_plain()["runs_needed"] is None
+
+
+def test_problems_are_listed_by_their_numbers(store: Path) -> None:
+    """2 stands before 12 among missing ones, faults and those that no model solves."""
+    numbers = (1, 12, 123, 15, 2)
+    add_run(store, "a", {f"t/{one}": (M,) for one in numbers} | {f"u/{one}": (X,) for one in numbers})
+    add_run(store, "b", {f"t/{one}": (F,) for one in numbers})
+    plain = reported(store, "a", "b").to_plain()
+    inside = [f"t/{one}" for one in sorted(numbers)]
+    assert plain["models"][0]["missing"] == inside
+    assert plain["models"][0]["faults"] == [f"u/{one}#0: why" for one in sorted(numbers)]
+    assert list(plain["items"]["unsolved"]) == inside
 
 
 def test_folders_that_say_nothing_of_problems_have_no_breakdown(tmp_path: Path) -> None:

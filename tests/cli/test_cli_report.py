@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from running_bw import Run
-from stored_pieces import add_run
+from stored_pieces import F, P, add_run
 
 from benchwright.core.results import ModelFacts, ProblemFacts
 from benchwright.core.runs import Score
@@ -47,6 +47,50 @@ def test_repeats_are_told(bw: Run, store: Path) -> None:
     assert "pass^2, all of 2 samples right: 25.0 %" in said
     assert "Between 2 runs (50.0, 50.0) the score has a standard deviation of 0.0 points" in said
     assert "To see 2 points between this model and one that varies like it on these problems takes" in said
+    assert "runs of each (power 80 %): 2,453 by the problems' own chance, 1 by how much these 2 runs differ." in said
+    assert "is not known: give several runs" not in said
+
+
+def test_one_run_does_not_say_how_much_a_score_moves(bw: Run, store: Path) -> None:
+    """One line says what it takes."""
+    add_run(store, "alder", "PPFF")
+    said = bw("report", "alder").stdout
+    assert "How much the score moves from run to run is not known: give several runs (bw report RUN RUN …).\n" in said
+    assert "standard deviation" not in said
+
+
+def test_two_repeated_models_have_both_answers(bw: Run, store: Path) -> None:
+    """How many runs tell them apart on these problems, and what it takes on problems like these."""
+    for run, results in enumerate(("PPFFPPFF" * 10, "PFFFPPFP" * 10)):
+        add_run(store, "alder", results, run_id=f"a{run}")
+        add_run(store, "birch", results[::-1], run_id=f"b{run}")
+    said = bw("report", "alder", "birch").stdout
+    assert "To see 2 points between alder and birch" in said
+    assert "On just these problems it takes 62 runs of each, by their own chance (power 80 %)." in said
+    assert "On problems like these it takes more problems, for runs do not replace them: " in said
+
+
+def test_weaknesses_stand_first(bw: Run, store: Path) -> None:
+    """The lowest score of enough problems is on top, few problems come last, difficulty goes from easy to hard."""
+    times = ("<15 min fix", "15 min - 1 hour", "1-4 hours", ">4 hours")
+    names = [f"lib{number:02}" for number in range(17)]
+    facts = [
+        ProblemFacts(id=f"p{group * 30 + number}", libraries=(names[group],), difficulty=times[3 - group % 4])
+        for group in range(17)
+        for number in range(30 if group else 5)
+    ]
+    passes = {one.id: (P if int(one.id[1:]) % 30 < int(one.id[1:]) // 30 else F,) for one in facts}
+    add_run(store, "alder", passes, facts=facts)
+    said = bw("report", "alder").stdout
+    libraries = [line.split("│")[1].strip() for line in said.splitlines() if "│ lib" in line]
+    assert libraries == names[1:16]
+    assert "The lowest score first, then those with few problems." in said
+    assert "2 more are shown by --all-groups, and are in the JSON." in said
+    assert sorted(times, key=said.index) == list(times)
+    said = bw("report", "alder", "--all-groups").stdout
+    assert [line.split("│")[1].strip() for line in said.splitlines() if "│ lib" in line] == [*names[1:], names[0]]
+    assert "--all-groups" not in said
+    assert f"| {names[0]} |" in bw("report", "alder", "--all-groups", "--markdown").stdout
 
 
 def test_several_models_are_told_together(bw: Run, store: Path) -> None:
@@ -93,7 +137,7 @@ def test_a_report_is_one_object(bw: Run, store: Path) -> None:
     plain = json.loads(done.stdout)
     assert set(plain) == {
         "benchmark", "human", "task_errors", "models", "compared", "compared_problems", "apart", "exclusions", "items",
-        "open_closed_gap", "notes",
+        "open_closed_gap", "runs_needed", "notes",
     }  # fmt: skip
     assert {
         "model", "runs", "estimates", "bounds", "pass_hat_k", "repeats", "runs_needed", "breakdowns", "outcomes",

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchwright.app.summary import Summary, estimates_to_plain, laziness_to_plain, summarise
+from benchwright.benchmarks.swebench.rows import natural
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun, Tally
 from benchwright.core.runs import Estimate, ResultRow, Score
 from benchwright.core.verdicts import Outcome
@@ -17,7 +18,15 @@ from benchwright.stats.bounds import Bounds, bounds
 from benchwright.stats.breakdown import GroupEstimate
 from benchwright.stats.estimates import estimate_pass_hat_k
 from benchwright.stats.intervals import SEED
-from benchwright.stats.repeats import RunsNeeded, Spread, consistency, runs_needed, spread, variance_parts
+from benchwright.stats.repeats import (
+    RunsNeeded,
+    Spread,
+    consistency,
+    runs_needed,
+    runs_needed_by_spread,
+    spread,
+    variance_parts,
+)
 
 POINTS = 0.02
 """The difference that repeats are to show: two points."""
@@ -46,6 +55,24 @@ class ModelRuns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """What runs of one model under equal conditions say of runs to come."""
+
+    spread: Spread
+    difference: float
+    """What further runs are to show between this model and one that varies like it, on these problems."""
+    by_chance: int
+    """Runs of each that do, if nothing but the problems' own chance moves the score."""
+    by_spread: int
+    """Runs of each that do, if runs go on to differ as much as these did."""
+
+    @property
+    def needed(self) -> int:
+        """The larger of both."""
+        return max(self.by_chance, self.by_spread)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReport:
     """Everything about one model."""
 
@@ -60,11 +87,10 @@ class ModelReport:
     """pass^1, pass^2, …, that all of k samples are right; empty with one sample for each problem."""
     consistency: tuple[int, int, int]
     """Problems solved always, sometimes, never."""
-    spread: Spread | None
-    """Between runs; None for a single one."""
-    runs_needed: RunsNeeded | None
-    """To see two points between this model and one like it; None for a single run."""
+    repeats: Repeats | None
+    """None for a single run, and below two problems that all runs have."""
     breakdowns: Mapping[str, Sequence[GroupEstimate]]
+    """By kind, in the order of `benchwright.leaderboard.breakdowns.breakdowns`."""
     cost: float | None
     wall_seconds: float
 
@@ -92,8 +118,8 @@ class ModelReport:
             "bounds": {score.value: dataclasses.asdict(found) for score, found in self.bounds.items()},
             "pass_hat_k": {str(one.k): dataclasses.asdict(one) for one in self.pass_hat},
             "consistency": dict(zip(("always", "sometimes", "never"), self.consistency, strict=True)),
-            "repeats": None if self.spread is None else dataclasses.asdict(self.spread),
-            "runs_needed": _needed_to_plain(self.runs_needed),
+            "repeats": None if self.repeats is None else dataclasses.asdict(self.repeats.spread),
+            "runs_needed": None if self.repeats is None else _needed_to_plain(self.repeats),
             "breakdowns": {
                 kind: [dataclasses.asdict(one) for one in groups] for kind, groups in self.breakdowns.items()
             },
@@ -107,9 +133,14 @@ class ModelReport:
         }
 
 
-def _needed_to_plain(needed: RunsNeeded | None) -> dict[str, Any] | None:
+def _needed_to_plain(repeats: Repeats) -> dict[str, Any]:
     """What repeats of one model can tell; how far two models differ on other problems is not among it."""
-    return None if needed is None else {"difference": needed.difference, "on_these": needed.on_these}
+    return {
+        "difference": repeats.difference,
+        "on_these": repeats.needed,
+        "by_chance": repeats.by_chance,
+        "by_spread": repeats.by_spread,
+    }
 
 
 def report_model(runs: ModelRuns) -> ModelReport:
@@ -119,8 +150,6 @@ def report_model(runs: ModelRuns) -> ModelReport:
     summary = summarise(runs.rows, scores, {}, given_names=runs.given_names)
     pooled = {score: _tallies(runs.rows, score) for score in scores}
     counts = [(tally.scored, tally.passed) for tally in pooled[runs.score].values() if tally.scored]
-    table = _by_run(runs)
-    several = table.shape[1] > 1 and bool((~np.isnan(table).any(axis=1)).sum() > 1)
     costs = [run.cost for run in stored]
     last_rows = [row for row in runs.rows if row.score is runs.score]
     problems = list(pooled[runs.score])
@@ -129,7 +158,7 @@ def report_model(runs: ModelRuns) -> ModelReport:
         label=runs.label,
         runs=stored,
         score=runs.score,
-        summary=summary,
+        summary=dataclasses.replace(summary, missing=_in_order(summary.missing), faults=_in_order(summary.faults)),
         bounds={
             score: bounds(tallies.values())
             for score, tallies in pooled.items()
@@ -137,8 +166,7 @@ def report_model(runs: ModelRuns) -> ModelReport:
         },
         pass_hat=_pass_hat(counts, runs.score),
         consistency=consistency(counts),
-        spread=spread(table) if several else None,
-        runs_needed=runs_needed(POINTS, variance_parts(table, table)) if several else None,
+        repeats=_repeats(by_run(runs.scored, sorted({problem for one in runs.scored for problem in one.tallies}))),
         breakdowns=breakdowns(shares, problems, runs.facts, rng=np.random.default_rng(SEED)),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         wall_seconds=sum(row.wall_seconds for row in last_rows),
@@ -172,10 +200,38 @@ def _pass_hat(counts: Sequence[tuple[int, int]], score: Score) -> tuple[Estimate
     return tuple(estimate_pass_hat_k(counts, score=score, rng=np.random.default_rng(SEED)))
 
 
-def _by_run(runs: ModelRuns) -> npt.NDArray[np.float64]:
-    """Share of right samples, a row per problem and a column per run."""
-    problems = sorted({problem for one in runs.scored for problem in one.tallies})
-    shares = [
-        [one.tallies[problem].share if problem in one.tallies else None for one in runs.scored] for problem in problems
-    ]
+def _in_order(items: Sequence[str]) -> tuple[str, ...]:
+    """Numbers in names by their size: 2 before 12."""
+    return tuple(sorted(items, key=natural))
+
+
+def _repeats(table: npt.NDArray[np.float64]) -> Repeats | None:
+    if not enough_repeats(table):
+        return None
+    found = spread(table)
+    return Repeats(
+        spread=found,
+        difference=POINTS,
+        by_chance=runs_needed(POINTS, variance_parts(table, table)).on_these,
+        by_spread=runs_needed_by_spread(POINTS, found.sd),
+    )
+
+
+def enough_repeats(*tables: npt.NDArray[np.float64]) -> bool:
+    """Whether each has several runs, and all of them two problems with a result in every run."""
+    complete = np.logical_and.reduce([~np.isnan(table).any(axis=1) for table in tables])
+    return min(table.shape[1] for table in tables) > 1 and int(complete.sum()) > 1
+
+
+def needed_between(
+    a: Sequence[ScoredRun], b: Sequence[ScoredRun], problems: Sequence[str], difference: float = POINTS
+) -> RunsNeeded | None:
+    """How many runs of each of two models show a difference between them; None unless both were run several times."""
+    first, second = by_run(a, problems), by_run(b, problems)
+    return runs_needed(difference, variance_parts(first, second)) if enough_repeats(first, second) else None
+
+
+def by_run(runs: Sequence[ScoredRun], problems: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Share of right samples, a row per problem and a column per run; nan where there is no result."""
+    shares = [[one.tallies[problem].share if problem in one.tallies else None for one in runs] for problem in problems]
     return np.array([[np.nan if share is None else share for share in row] for row in shares], dtype=np.float64)

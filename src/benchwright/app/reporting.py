@@ -10,26 +10,41 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchwright.app.compare import p_text
 from benchwright.app.exclusion_sets import exclusion_sets
 from benchwright.app.named_runs import every_run
 from benchwright.app.recording import open_to_read
 from benchwright.app.report_facts import dataset_facts, read_domains, with_domains
-from benchwright.app.report_models import ModelReport, ModelRuns, numbered, report_model
+from benchwright.app.report_models import ModelReport, ModelRuns, needed_between, numbered, report_model
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.facts import facts_of
+from benchwright.benchmarks.swebench.rows import natural
 from benchwright.core.benchmark_facts import BenchmarkFacts
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
+from benchwright.leaderboard.breakdowns import IN_THEIR_ORDER
 from benchwright.leaderboard.policy import Conditions, Imports, Policy, arrange
+from benchwright.stats.breakdown import GroupEstimate
 from benchwright.stats.gaps import Gap, gap
 from benchwright.stats.intervals import SEED
 from benchwright.stats.items import FEWEST_MODELS, RULES, Item, Items, items
+from benchwright.stats.repeats import RunsNeeded
 from benchwright.stats.sensitivity import Exclusion, sensitivity
 from benchwright.store.folder import PLANS
 from benchwright.store.results import ResultStore
 
-__all__ = ["FEWEST_MODELS", "Item", "ModelReport", "Report", "ReportRequest", "report"]
+__all__ = [
+    "FEWEST_MODELS",
+    "IN_THEIR_ORDER",
+    "GroupEstimate",
+    "Item",
+    "ModelReport",
+    "Report",
+    "ReportRequest",
+    "p_text",
+    "report",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +77,10 @@ class Together:
     """Best open model beside the best closed one; None unless models of both kinds are known."""
     open_best: str = ""
     closed_best: str = ""
+    repeated: tuple[str, ...] = ()
+    """The best two models that were run several times; empty where there are no two."""
+    needed: RunsNeeded | None = None
+    """How many runs of each of these two show a difference between them, on these problems and on others like them."""
     apart: tuple[str, ...] = ()
     """Models that may not be compared with these, each with the reason."""
 
@@ -90,6 +109,8 @@ class Report:
             "exclusions": [dataclasses.asdict(one) for one in together.exclusions],
             "items": None if found is None else {**dataclasses.asdict(found), "rules": RULES},
             "open_closed_gap": None if together.gap is None else self._gap(together.gap),
+            "runs_needed": together.needed
+            and {"models": list(together.repeated), **dataclasses.asdict(together.needed)},
             "notes": list(self.notes),
         }
 
@@ -193,15 +214,16 @@ def _together(models: Sequence[ModelRuns], workspace: Workspace) -> Together:
     pooled = {one.scored[-1].run.entry: one for one in models}
     main, *others = arrange([one.scored[-1] for one in models], Policy(imports=Imports.WITH, common=True))
     compared = [pooled[one.run.entry] for one in main.runs]
-    problems = [
-        problem for problem in main.problems if all(problem in run.tallies for one in compared for run in one.scored)
-    ]
+    everywhere = (one for one in main.problems if all(one in run.tallies for each in compared for run in each.scored))
+    problems = sorted(everywhere, key=natural)
     shares = np.array([[_share(one, problem) for problem in problems] for one in compared], dtype=np.float64)
     shares = shares.reshape(len(compared), len(problems))
     best_first = sorted(range(len(compared)), key=lambda one: (-np.nansum(shares[one]), compared[one].label))
     compared, shares = [compared[one] for one in best_first], shares[best_first]
     lists = exclusion_sets([run.run for one in models for run in one.scored], problems, workspace)
     found = _open_closed(compared, shares)
+    repeated = [one for one in compared if len(one.scored) > 1][:2]
+    needed = needed_between(repeated[0].scored, repeated[1].scored, problems) if len(repeated) == 2 else None
     return Together(
         labels=tuple(one.label for one in compared),
         problems=tuple(problems),
@@ -210,6 +232,8 @@ def _together(models: Sequence[ModelRuns], workspace: Workspace) -> Together:
         gap=found and found[0],
         open_best=found[1] if found else "",
         closed_best=found[2] if found else "",
+        repeated=tuple(one.label for one in repeated) if needed else (),
+        needed=needed,
         apart=tuple(f"{pooled[one.run.entry].label}: {group.reason}" for group in others for one in group.runs),
     )
 

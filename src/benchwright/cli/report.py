@@ -36,6 +36,7 @@ from benchwright.core.runs import Score
     default=None,
     help="JSON file with domains by library, or by task, such as BigCodeBench's lib2domain.json.",
 )
+@click.option("--all-groups", is_flag=True, help="Show every group of the breakdowns, not only the first 15.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @store_option
 @json_option
@@ -44,6 +45,7 @@ def command(
     score: str | None,
     dataset: Path | None,
     domains: Path | None,
+    all_groups: bool,
     as_markdown: bool,
     store: Path | None,
     as_json: bool,
@@ -62,6 +64,6 @@ def command(
     if as_json:
         print_json(found.to_plain())
     elif as_markdown:
-        click.echo(markdown(sections(found)), nl=False)
+        click.echo(markdown(sections(found, all_groups=all_groups)), nl=False)
     else:
-        show(console(), sections(found))
+        show(console(), sections(found, all_groups=all_groups))

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchwright.app.reporting import FEWEST_MODELS, Item, ModelReport, Report
+from benchwright.app.reporting import FEWEST_MODELS, IN_THEIR_ORDER, GroupEstimate, Item, ModelReport, Report, p_text
 from benchwright.cli.ranking_tables import short
 from benchwright.cli.tables import kind_of, laziness_lines, percent, points, score_name
 from benchwright.core.runs import Estimate
@@ -17,7 +17,7 @@ _LISTED = 10
 _IN_FULL = 5
 """Models that are reported on one by one; of more, there is one line each."""
 _GROUPS = 15
-"""Rows of a breakdown that are shown; the JSON has all."""
+"""Rows of a breakdown that are shown unless all are asked for; the JSON has all."""
 _SIDE = 3
 """Models side by side in a table of 110 columns."""
 
@@ -69,13 +69,15 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def sections(report: Report) -> Iterator[Section]:
-    """Everything of a report that people are shown."""
+def sections(report: Report, *, all_groups: bool = False) -> Iterator[Section]:
+    """Everything of a report that people are shown; with all groups of the breakdowns, or the first of each."""
     yield Section(title=f"Report on {report.benchmark}", lines=[*_references(report), *report.notes], head=True)
     if len(report.models) > _IN_FULL:
         yield _overview(report)
     for model in report.models if len(report.models) <= _IN_FULL else ():
         yield from _model(model)
+        yield from _breakdowns(model, None if all_groups else _GROUPS)
+        yield _outcomes(model)
     together = report.together
     if len(report.models) > 1:
         yield Section(
@@ -83,6 +85,7 @@ def sections(report: Report) -> Iterator[Section]:
             lines=[f"Apart: {text}" for text in together.apart],
             head=True,
         )
+    yield from _needed(report)
     yield from _exclusions(report)
     yield from _items(report)
     yield from _gap(report)
@@ -152,20 +155,38 @@ def _model(model: ModelReport) -> Iterator[Section]:
         ],
         lines=[*_bounds(model), *laziness_lines(summary), *_repeats(model), *_integrity(model)],
     )
+
+
+def _breakdowns(model: ModelReport, most: int | None) -> Iterator[Section]:
     for kind, groups in model.breakdowns.items():
-        small = any(group.small for group in groups)
-        more = [f"{len(groups) - _GROUPS} more are in the JSON."] if len(groups) > _GROUPS else []
+        shown = groups[:most]
         yield Section(
             title=f"By {kind}",
             columns=(kind, "pass@1", "problems", ""),
             rows=[
                 (short(one.group), _interval(one.value, one.low, one.high), str(one.n), "few" if one.small else "")
-                for one in groups[:_GROUPS]
+                for one in shown
             ],
-            lines=[*more, *(["few: so few problems that the number should not be relied on."] if small else [])],
+            lines=list(_about_groups(kind, groups, len(shown))),
         )
-    outcomes = [(outcome, reason, str(n)) for score, outcome, reason, n in summary.outcomes if score is model.score]
-    yield Section(title="Outcomes", columns=("outcome", "reason", "samples"), rows=outcomes)
+
+
+def _about_groups(kind: str, groups: Sequence[GroupEstimate], shown: int) -> Iterator[str]:
+    small = any(group.small for group in groups)
+    if kind not in IN_THEIR_ORDER:
+        mixed = small and not all(group.small for group in groups)
+        yield f"The lowest score first{', then those with few problems' if mixed else ''}."
+    if len(groups) > shown:
+        yield f"{len(groups) - shown} more are shown by --all-groups, and are in the JSON."
+    if small:
+        yield "few: so few problems that the number should not be relied on."
+
+
+def _outcomes(model: ModelReport) -> Section:
+    outcomes = [
+        (outcome, reason, str(n)) for score, outcome, reason, n in model.summary.outcomes if score is model.score
+    ]
+    return Section(title="Outcomes", columns=("outcome", "reason", "samples"), rows=outcomes)
 
 
 def _interval(value: float, low: float, high: float) -> str:
@@ -201,20 +222,23 @@ def _repeats(model: ModelReport) -> Iterator[str]:
         last = model.pass_hat[-1]
         yield f"Solved always: {always}, sometimes: {sometimes}, never: {never} problems."
         yield f"pass^{last.k}, all of {last.k} samples right: {percent(last).strip()}."
-    found = model.spread
-    if found is not None:
-        runs = ", ".join(f"{100 * one:.1f}" for one in found.means)
-        yield (
-            f"Between {found.runs} runs ({runs}) the score has a standard deviation of {100 * found.sd:.1f} points "
-            f"[{100 * found.low:.1f}, {100 * found.high:.1f}]; the problems' own chance explains "
-            f"{100 * found.by_chance:.1f} (p = {found.p_value:.2g})."
-        )
-    if model.runs_needed is not None:
-        needed = model.runs_needed
-        yield (
-            f"To see {100 * needed.difference:.0f} points between this model and one that varies like it on these "
-            f"problems takes {needed.on_these} runs of each (power 80 %)."
-        )
+    if len(model.runs) == 1:
+        yield "How much the score moves from run to run is not known: give several runs (bw report RUN RUN …)."
+    if model.repeats is None:
+        return
+    found = model.repeats.spread
+    runs = ", ".join(f"{100 * one:.1f}" for one in found.means)
+    yield (
+        f"Between {found.runs} runs ({runs}) the score has a standard deviation of {100 * found.sd:.1f} points "
+        f"[{100 * found.low:.1f}, {100 * found.high:.1f}]; the problems' own chance explains "
+        f"{100 * found.by_chance:.1f} (p = {p_text(found.p_value)})."
+    )
+    chance, seen = model.repeats.by_chance, model.repeats.by_spread
+    yield (
+        f"To see {100 * model.repeats.difference:.0f} points between this model and one that varies like it on these "
+        f"problems takes {model.repeats.needed:,} runs of each (power 80 %): {chance:,} by the problems' own chance, "
+        f"{seen:,} by how much these {found.runs} runs differ."
+    )
 
 
 def _integrity(model: ModelReport) -> Iterator[str]:
@@ -226,6 +250,25 @@ def _integrity(model: ModelReport) -> Iterator[str]:
                 f"Integrity: {grave['attempts']} samples with grave findings, {grave['passes']} of them pass; "
                 f"{100 * grave['value']:.1f} % without these."
             )
+
+
+def _needed(report: Report) -> Iterator[Section]:
+    needed = report.together.needed
+    if needed is None:
+        return
+    first, second = map(short, report.together.repeated)
+    such = (
+        f"{needed.on_such:,} runs of each"
+        if needed.on_such is not None
+        else f"more problems, for runs do not replace them: {needed.problems_for_one_run:,} with one run of each"
+    )
+    yield Section(
+        title=f"To see {100 * needed.difference:.0f} points between {first} and {second}",
+        lines=[
+            f"On just these problems it takes {needed.on_these:,} runs of each, by their own chance (power 80 %).",
+            f"On problems like these it takes {such}.",
+        ],
+    )
 
 
 def _exclusions(report: Report) -> Iterator[Section]:
@@ -290,8 +333,8 @@ def _gap(report: Report) -> Iterator[Section]:
             f"Best open model: {short(report.together.open_best)}; best closed: {short(report.together.closed_best)}.",
             (
                 f"Open minus closed {points(paired.difference)} points [{points(paired.low)}, {points(paired.high)}], "
-                f"p = {paired.p_value:.2g}, n = {paired.n}; the best open one is ahead in {100 * found.a_ahead:.0f} % "
-                f"of resamplings."
+                f"p = {p_text(paired.p_value)}, n = {paired.n}; the best open one is ahead in "
+                f"{100 * found.a_ahead:.0f} % of resamplings."
             ),
         ],
     )
