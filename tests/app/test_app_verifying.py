@@ -289,7 +289,7 @@ def test_signatures_are_part_of_the_check(bundle: Path, tmp_path: Path) -> None:
         f"The bundle is not signed; expected a signature of {tmp_path / 'own.pub'}."
     ]
     folder = regrade(bundle, Workspace(home=tmp_path / "none"), out=tmp_path / "again").folder
-    report = write_bundle(folder, bundle, Workspace(home=tmp_path / "none"), sign_with=tmp_path / "own")
+    report = write_bundle(folder, bundle, Workspace(home=tmp_path / "none"), sign_with=tmp_path / "own", force=True)
     assert verify(bundle).signed == f"signed by the key {report.key}, not checked against anybody"
     assert verify(bundle, signer=tmp_path / "own.pub").signed == f"signed by own.pub ({report.key})"
     wrong = verify(bundle, signer=tmp_path / "other.pub")

@@ -62,6 +62,24 @@ def test_what_is_no_bundle_ends_with_2(bw: Run, exported: Path, tmp_path: Path) 
     assert "It has schema 7, this version of benchwright reads 1" in done.stderr
 
 
+def test_a_bundle_is_not_replaced_by_another(bw: Run, exported: Path) -> None:
+    """The same again is said to be there; another result, or what is no bundle, stays until --force is given."""
+    before = exported.read_bytes()
+    assert json.loads(bw("store", "export", exported, "graded", "--json").stdout)["written"] is False
+    assert "(it was there already)" in bw("store", "export", exported, "graded").stdout
+    assert exported.read_bytes() == before
+    for content in (b"a letter", before[:-30]):
+        exported.write_bytes(content)
+        done = bw("store", "export", exported, "graded")
+        assert (done.returncode, exported.read_bytes()) == (2, content)
+        assert "is there already, with something that is no whole bundle" in done.stderr
+    assert bw("store", "export", exported, "graded", "--force").returncode == 0
+    assert exported.read_bytes() == before
+    done = bw("store", "export", "x.zip", "graded")
+    assert (done.returncode, "give x.bw.zip for one" in done.stderr) == (2, True)
+    assert "are for bundles" in bw("store", "export", "place", "--force").stderr
+
+
 def test_a_signed_bundle(bw: Run, exported: Path, tmp_path: Path) -> None:
     """Signing, checking against the key and against another."""
     if shutil.which("ssh-keygen") is None:
@@ -69,7 +87,17 @@ def test_a_signed_bundle(bw: Run, exported: Path, tmp_path: Path) -> None:
     for name in ("own", "other"):
         command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
         subprocess.run(command, check=True)
-    assert "signed by the ssh key SHA256:" in bw("store", "export", exported, "graded", "--sign", "own").stdout
+    unsigned = exported.read_bytes()
+    done = bw("store", "export", exported, "graded", "--sign", "own")
+    assert (done.returncode, exported.read_bytes()) == (2, unsigned)
+    assert "is there already, with the same result without this signature" in done.stderr
+    assert (
+        "signed by the ssh key SHA256:" in bw("store", "export", exported, "graded", "--sign", "own", "--force").stdout
+    )
+    signed = exported.read_bytes()
+    for options, code in (((), 0), (("--sign", "own"), 0), (("--sign", "other"), 2)):
+        assert bw("store", "export", exported, "graded", *options).returncode == code
+        assert exported.read_bytes() == signed
     assert "not checked against anybody" in bw("verify", exported).stdout
     assert "signed by own.pub" in bw("verify", exported, "--signer", "own.pub").stdout
     done = bw("verify", exported, "--signer", "other.pub")

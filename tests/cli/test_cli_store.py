@@ -154,6 +154,7 @@ def test_queries_have_every_form(bw: Run, store: Path, tmp_path: Path) -> None:
     assert json_of(bw("results", "query", sql, "--json")) == {
         "columns": ["model", "n", "c"],
         "rows": [["sparrow", 2, None]],
+        "damaged": [],
     }
     assert bw("results", "query", sql, "--csv").stdout == "model,n,c\nsparrow,2,\n"
     assert "sparrow" in bw("results", "query", sql).stdout
@@ -163,6 +164,7 @@ def test_queries_have_every_form(bw: Run, store: Path, tmp_path: Path) -> None:
     assert len(rows) == len(HOSTILE_NAMES) + 3
     assert "The query cannot be answered: Parser Error" in sentence(bw("results", "query", "SELEC"))
     assert "Expected one SELECT" in sentence(bw("results", "query", "DROP TABLE runs"))
+    assert "--csv and --json" in sentence(bw("results", "query", sql, "--csv", "--json"))
     assert sentence(bw("results", "query", sql, "--parquet", tmp_path / "no/x.parquet"), 3)
 
 
@@ -203,6 +205,7 @@ def test_results_of_others_are_imported(bw: Run, tmp_path: Path) -> None:
     found = json_of(bw("store", "import", path, "--json"))
     assert (found["kind"], found["new"], found["stored"]) == ("bigcodebench-leaderboard", 4, True)
     assert json_of(bw("store", "import", path, "--json"))["there_before"] == 4
+    assert "0 runs imported, 4 were there already." in bw("store", "import", path).stdout
     assert sentence(bw("store", "import", tmp_path / "nothing.json"))
 
 
@@ -219,6 +222,29 @@ def test_damage_ends_with_one(bw: Run, store: Path) -> None:
     assert (found["sound"], len(found["damage"]), found["runs"]) == (False, 1, len(HOSTILE_NAMES) + 2)
     assert "1 thing damaged" in bw("store", "verify").stdout
     assert "There is no store of results" in sentence(bw("store", "verify", "--store", "nowhere"))
+
+
+def test_a_damaged_run_does_not_hold_up_the_others(bw: Run, store: Path, tmp_path: Path) -> None:
+    """An export and an import leave it out, name it and end with 1; queries say on standard error that it is absent."""
+    entry = json_of(bw("results", "show", "sparrow", "--json"))["entry"]
+    exported = json_of(bw("store", "export", tmp_path / "whole", "--json"))
+    for place in (store, tmp_path / "whole"):
+        path = place / "runs" / entry / "rows.parquet"
+        path.write_bytes(path.read_bytes()[:-1])
+    done = json_of(bw("store", "export", tmp_path / "place", "--json"), 1)
+    assert (len(done["entries"]), len(done["problems"])) == (len(exported["entries"]) - 1, 1)
+    done = bw("store", "export", tmp_path / "place")
+    assert (done.returncode, done.stdout.count("left out: rows.parquet of run")) == (1, 1)
+    other = {"BENCHWRIGHT_STORE": str(tmp_path / "other")}
+    done = bw("store", "import", tmp_path / "whole", **other)
+    assert (done.returncode, done.stdout.count(f"left out: Run {entry[:12]}")) == (1, 1)
+    sql = "SELECT count(*) AS n FROM rows"
+    found = json_of(bw("results", "query", sql, "--json"))
+    assert found["rows"] == [[2 * len(HOSTILE_NAMES)]]
+    assert len(found["damaged"]) == 1
+    done = bw("results", "query", sql, "--csv")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "n")
+    assert f"bw: rows.parquet of run {entry[:12]} (sparrow)" in done.stderr
 
 
 def test_cleaning_says_what_went(bw: Run, store: Path) -> None:

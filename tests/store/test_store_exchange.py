@@ -128,6 +128,21 @@ def test_half_an_upload_shows_nothing(store: ResultStore, tmp_path: Path) -> Non
         assert len(import_runs(other, str(place), silent).entries) == 1
 
 
+def test_a_damaged_run_does_not_hold_up_an_export(store: ResultStore, place: str, tmp_path: Path) -> None:
+    """It is left out with a sentence, whatever of it is damaged; all others are copied, and nothing of it is."""
+    rows, blob = (one for one in store.runs(superseded=True) if one.scores and one.run_id == "r1")
+    (entry,) = (one for one in store.runs() if one.run_id == "r2")
+    store.layout.rows(rows.entry).write_bytes(b"PAR1")
+    store.layout.rows(blob.entry).unlink()
+    (store.layout.entry(entry.entry) / "entry.json").write_text("{}")
+    done = export_runs(store, store.runs(superseded=True), place, silent)
+    assert (len(done.entries), len(done.problems)) == (1, 3)
+    for one, name in ((rows, "rows.parquet"), (blob, "rows.parquet"), (entry, "entry.json")):
+        assert [text for text in done.problems if one.entry[:12] in text and name in text]
+    with ResultStore(tmp_path / "other") as other:
+        assert import_runs(other, place, silent).entries == done.entries
+
+
 def test_entry_json_is_written_last(store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each run every other file is at the place before."""
     written: list[str] = []

@@ -3,11 +3,12 @@
 import contextlib
 import dataclasses
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import benchwright
 from benchwright.app.evidence import evidence_of, of_repositories, opened_results
@@ -24,7 +25,8 @@ from benchwright.core.repositories import RepositoryControls
 from benchwright.core.results import StoredRun
 from benchwright.core.runs import ResultRow
 from benchwright.store.bundle import SUFFIX, BundleHead, listed, write_archive
-from benchwright.store.bundle_signing import check, sign
+from benchwright.store.bundle_reading import Bundle
+from benchwright.store.bundle_signing import SignatureReport, check, sign
 from benchwright.store.entries import content_digest
 from benchwright.store.evidence import CONTROLS, RECORDS, control_lines, record_lines
 from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, ROWS, SAMPLES, ResultsFolder
@@ -67,6 +69,8 @@ class BundleReport:
     """Kind of the signature, ``ssh`` or ``minisign``; empty when there is none."""
     key: str
     """Whose it is: fingerprint or key id."""
+    written: bool
+    """False when the same bundle was there already and was left as it is."""
     notes: tuple[str, ...]
     """What the bundle cannot be used for, one plain sentence each."""
 
@@ -83,25 +87,27 @@ def write_bundle(
     store: ResultStore | None = None,
     sign_with: Path | None = None,
     with_logs: bool = False,
+    force: bool = False,
 ) -> BundleReport:
     """Write one result with everything behind it into one file.
 
     Args:
         run: A results folder, or an entry of ``store``.
-        path: Where to; its name must end in ``.bw.zip``.  A file that is there is replaced.
+        path: Where to; its name must end in ``.bw.zip``.
         workspace: The home whose records are taken, unless the result brings its own.
         store: The store that an entry is of.
         sign_with: Key to sign with; see `benchwright.store.bundle_signing.sign`.
         with_logs: Whether transcripts go in too.
+        force: Replace whatever is there.  Otherwise the same bundle is left as it is, and anything else refused.
 
     Raises:
-        UsageError: There is no finished result, the name is no bundle's, or the key cannot be used.
+        UsageError: There is no finished result, the name is no bundle's or taken, or the key cannot be used.
         MachineError: It cannot be written.
     """
     if not path.name.endswith(SUFFIX):
         raise UsageError(f"A result bundle's name ends in {SUFFIX}; got {path.name}, give {path.name}{SUFFIX}.")
     with _folder_of(run, store) as folder, tempfile.TemporaryDirectory(prefix="benchwright-bundle-") as scratch:
-        return _write(folder, path, Path(scratch), workspace, sign_with, with_logs=with_logs)
+        return _write(folder, path, Path(scratch), workspace, sign_with, with_logs=with_logs, force=force)
 
 
 def import_bundle(path: Path, store: ResultStore) -> StoredRun:
@@ -162,7 +168,14 @@ def _folder_of(run: Path | StoredRun, store: ResultStore | None) -> Iterator[Res
 
 
 def _write(
-    folder: ResultsFolder, path: Path, scratch: Path, workspace: Workspace, sign_with: Path | None, *, with_logs: bool
+    folder: ResultsFolder,
+    path: Path,
+    scratch: Path,
+    workspace: Workspace,
+    sign_with: Path | None,
+    *,
+    with_logs: bool,
+    force: bool,
 ) -> BundleReport:
     manifest = folder.finished_manifest()
     rows = list(folder.rows())
@@ -184,7 +197,9 @@ def _write(
     )
     signature = None if sign_with is None else sign(head.to_bytes(), sign_with)
     signed = None if signature is None else check(head.to_bytes(), *signature, None)
-    size = write_archive(path, head, files, signature)
+    there = None if force or not os.path.lexists(path) else _same_bundle(path, head, signed)
+    size = write_archive(path, head, files, signature) if there is None else path.stat().st_size
+    signed = signed if there is None else there.signature
     executed = {row.job_digest for row in rows if row.job_digest}
     return BundleReport(
         path=path,
@@ -196,8 +211,30 @@ def _write(
         without_record=sum(row.job_digest is not None and row.job_digest not in records for row in rows),
         signature=signed.kind if signed else "",
         key=signed.key if signed else "",
+        written=there is None,
         notes=tuple(_notes(files, executed - records)),
     )
+
+
+class _There(NamedTuple):
+    """The bundle at a path is the one that would be written."""
+
+    signature: SignatureReport | None
+
+
+def _same_bundle(path: Path, head: BundleHead, signed: SignatureReport | None) -> _There:
+    """The bundle at a path, which says and holds the same, by the same key; raises `UsageError` for anything else."""
+    try:
+        with Bundle(path) as bundle:
+            same = bundle.head.digest == head.digest and not bundle.flaws()
+            found = check(bundle.head_bytes, *bundle.signature, None) if same and bundle.signature else None
+    except UsageError:
+        what = "something that is no whole bundle"
+    else:
+        if same and (signed is None or (found is not None and found.key == signed.key)):
+            return _There(found)
+        what = "the same result without this signature" if same else "another bundle"
+    raise UsageError(f"{path} is there already, with {what}; give another name, or --force to replace it.")
 
 
 def _files_of(folder: Path, manifest: Mapping[str, Any], *, with_logs: bool) -> dict[str, Path]:

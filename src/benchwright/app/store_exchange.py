@@ -1,5 +1,6 @@
 """Runs out of the store and into it: exports, bundles, results folders, and results that others measured."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,11 @@ class StoreImport:
     foreign: "ImportReport | None" = None
     """More on results of others."""
 
+    @property
+    def damaged(self) -> bool:
+        """Whether something was left out because it is damaged, and not because of what it is."""
+        return self.foreign is None and bool(self.left_out)
+
     def to_plain(self) -> dict[str, Any]:
         """The object of ``bw store import --json``."""
         foreign = self.foreign
@@ -60,18 +66,27 @@ def export_store(
 ) -> "Exchange":
     """Copy runs of the store to a folder or an address; without names all of them, superseded entries too.
 
+    Damaged runs are left out and named; the others are copied.
+
     Raises:
         UsageError: A name means no run or several, or the place cannot be used.
         MachineError: Writing failed; the same again goes on.
     """
     from benchwright.store.exchange import export_runs
 
+    if place.endswith(".zip"):
+        raise UsageError(
+            f"A result bundle's name ends in {BUNDLE_SUFFIX}; give {place.removesuffix('.zip')}{BUNDLE_SUFFIX} for "
+            f"one, or the name of a folder."
+        )
     with open_to_read(workspace, store) as opened:
         runs = [opened.run(name) for name in names] if names else opened.runs(superseded=True)
         if not runs:
             raise UsageError(f"There are no runs in {opened.layout.root}, so there is nothing to export.")
         runs = list({run.entry: run for run in runs}.values())
-        return export_runs(opened, runs, place, lambda done: report(done, len(runs)))
+        done = export_runs(opened, runs, place, lambda done: report(done, len(runs)))
+        unreadable = () if names else tuple(text for _, text in sorted(opened.damaged.items()))
+        return dataclasses.replace(done, problems=(*done.problems, *unreadable))
 
 
 def export_bundle(
@@ -82,6 +97,7 @@ def export_bundle(
     *,
     sign_with: Path | None,
     with_logs: bool,
+    force: bool = False,
 ) -> "BundleReport":
     """Make a result bundle of one run of the store, or of a results folder.
 
@@ -95,10 +111,10 @@ def export_bundle(
         raise UsageError(f"A bundle is made of one run, but {len(names)} are named; name one after {path.name}.")
     folder = Path(names[0])
     if folder.is_dir():
-        return write_bundle(folder, path, workspace, sign_with=sign_with, with_logs=with_logs)
+        return write_bundle(folder, path, workspace, sign_with=sign_with, with_logs=with_logs, force=force)
     with open_to_read(workspace, store) as opened:
         (run,) = choose(names, opened)
-        return write_bundle(run, path, workspace, store=opened, sign_with=sign_with, with_logs=with_logs)
+        return write_bundle(run, path, workspace, store=opened, sign_with=sign_with, with_logs=with_logs, force=force)
 
 
 def import_place(

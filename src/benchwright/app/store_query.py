@@ -26,6 +26,8 @@ class Answer:
     """What a query came to."""
 
     table: pa.Table
+    damaged: tuple[str, ...] = ()
+    """Why runs are left out of it, a sentence for each."""
 
     @property
     def count(self) -> int:
@@ -43,7 +45,11 @@ class Answer:
 
     def to_plain(self) -> dict[str, Any]:
         """The object of ``bw results query --json``."""
-        return {"columns": list(self.columns), "rows": [[_plain(value) for value in row] for row in self._rows()]}
+        return {
+            "columns": list(self.columns),
+            "rows": [[_plain(value) for value in row] for row in self._rows()],
+            "damaged": list(self.damaged),
+        }
 
     def to_csv(self) -> str:
         """All rows as CSV with a line of names; what is unknown is empty."""
@@ -68,7 +74,8 @@ class Answer:
 def answer(sql: str, workspace: Workspace, store: Path | None = None, *, superseded: bool = False) -> Answer:
     """Answer one SELECT over the views ``runs``, ``rows`` and ``problems``; raises as `store.query.query` does."""
     with open_to_read(workspace, store) as opened:
-        return Answer(table=query(opened, sql, superseded=superseded))
+        table = query(opened, sql, superseded=superseded)
+        return Answer(table=table, damaged=tuple(sorted(opened.damaged.values())))
 
 
 def _plain(value: Any) -> Any:

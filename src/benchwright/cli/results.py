@@ -12,6 +12,7 @@ from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
 from benchwright.cli.storing import store_option
+from benchwright.core.errors import UsageError
 
 if TYPE_CHECKING:
     from benchwright.app.store_query import Answer
@@ -47,8 +48,7 @@ def list_(store: Path | None, as_json: bool, **wanted: Any) -> None:
 
 
 def _show_list(listing: Listing) -> None:
-    for text in listing.damaged:
-        click.echo(f"bw: {text}", err=True)
+    _show_damaged(listing.damaged)
     if not listing.runs:
         click.echo(
             f"There are no such runs in {listing.place}; `bw grade`, `bw run` and `bw store import` record some."
@@ -56,6 +56,11 @@ def _show_list(listing: Listing) -> None:
         return
     columns = ("id", "benchmark", "model", "solved", "origin", "recorded", "flags")
     _print_table(f"{len(listing.runs)} {'run' if len(listing.runs) == 1 else 'runs'}", columns, listing.table)
+
+
+def _show_damaged(texts: Iterable[str]) -> None:
+    for text in texts:
+        click.echo(f"bw: {text}", err=True)
 
 
 @command.command("show")
@@ -89,7 +94,10 @@ def query(sql: str, superseded: bool, as_csv: bool, parquet: Path | None, store:
     """
     from benchwright.app.store_query import answer
 
+    if as_csv and as_json:
+        raise UsageError("--csv and --json are two forms of one answer; give one of them.")
     found = answer(sql, _workspace(), store, superseded=superseded)
+    _show_damaged(() if as_json else found.damaged)
     if parquet is not None:
         found.write_parquet(parquet)
         if not as_json:

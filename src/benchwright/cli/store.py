@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option, progress_bar
 from benchwright.cli.storing import store_option
 from benchwright.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from benchwright.app.store_exchange import StoreImport
 
 _SHOWN = 20
 
@@ -27,40 +31,53 @@ def command() -> None:
 @click.option(
     "--sign", type=click.Path(path_type=Path), default=None, help="Of a bundle: SSH or minisign key to sign with."
 )
+@click.option("--force", is_flag=True, help="Of a bundle: replace another one of that name.")
 @click.option("--with-logs", is_flag=True, help="Of a bundle: transcripts too, where the results folder has them.")
 @store_option
 @json_option
 def export(
-    place: str, runs: tuple[str, ...], sign: Path | None, with_logs: bool, store: Path | None, as_json: bool
+    place: str,
+    runs: tuple[str, ...],
+    sign: Path | None,
+    force: bool,
+    with_logs: bool,
+    store: Path | None,
+    as_json: bool,
 ) -> None:
     """Copy RUNS (all, if none is named) to a PLACE: a folder, or an address such as s3://bucket/results.
 
-    What is there already is skipped, and nothing of half an upload can be seen.  A PLACE that ends in .bw.zip becomes
-    a result bundle of one RUN, with everything behind its verdicts.  RUNS are ids, or models' names; for a bundle a
-    results folder too.
+    What is there already is skipped, and nothing of half an upload can be seen.  Damaged runs are left out and named;
+    the command then ends with 1.  A PLACE that ends in .bw.zip becomes a result bundle of one RUN, with everything
+    behind its verdicts; a bundle that is there is not replaced by another one without --force.  RUNS are ids, or
+    models' names; for a bundle a results folder too.
     """
     from benchwright.app.store_exchange import BUNDLE_SUFFIX, export_bundle, export_store
 
     if place.endswith(BUNDLE_SUFFIX):
-        report = export_bundle(Path(place), runs, _workspace(), store, sign_with=sign, with_logs=with_logs)
+        report = export_bundle(Path(place), runs, _workspace(), store, sign_with=sign, with_logs=with_logs, force=force)
         if as_json:
             print_json(report.to_plain())
             return
+        there = "" if report.written else " (it was there already)"
         click.echo(
-            f"{place}: {report.files} files, {report.rows} rows, {report.records} records, {report.bytes:,} bytes"
+            f"{place}{there}: {report.files} files, {report.rows} rows, {report.records} records, "
+            f"{report.bytes:,} bytes"
         )
         if report.key:
             click.echo(f"signed by the {report.signature} key {report.key}")
         _some("note", report.notes)
         return
-    if sign is not None or with_logs:
-        raise UsageError(f"--sign and --with-logs are for bundles, whose names end in {BUNDLE_SUFFIX}.")
+    if sign is not None or with_logs or force:
+        raise UsageError(f"--sign, --with-logs and --force are for bundles, whose names end in {BUNDLE_SUFFIX}.")
     with progress_bar("exporting") as update:
         done = export_store(place, runs, _workspace(), store, update)
     if as_json:
         print_json(done.to_plain())
     else:
-        click.echo(f"{_runs(len(done.entries))} exported to {place}, {done.there_before} were there already.")
+        click.echo(f"{_runs(len(done.entries))} exported to {place}, {_there_already(done.there_before)}.")
+        _some("left out", done.problems)
+    if done.problems:
+        raise SystemExit(1)
 
 
 @command.command("import")
@@ -73,7 +90,8 @@ def import_(place: str, foreign: Foreign, store: Path | None, as_json: bool) -> 
 
     PLACE is what `bw store export` wrote (a folder or an address), a result bundle (.bw.zip), a results folder, or
     results that others measured: verdict files, public leaderboards, SWE-bench submissions and reports, Inspect logs.
-    What is in the store already is skipped.
+    What is in the store already is skipped.  What is damaged in an export is left out and named; the command then
+    ends with 1.
     """
     from benchwright.app.store_exchange import import_place
 
@@ -89,12 +107,18 @@ def import_(place: str, foreign: Foreign, store: Path | None, as_json: bool) -> 
         )
     if as_json:
         print_json(done.to_plain())
-        return
-    if done.foreign is None:
-        click.echo(f"{done.kind}: {_runs(done.new)} imported, {done.there_before} were there already.")
     else:
-        what = "imported" if done.foreign.stored else "would be imported"
-        click.echo(f"{done.kind}: {_runs(len(done.runs))} {what}.")
+        _show_import(done)
+    if done.damaged:
+        raise SystemExit(1)
+
+
+def _show_import(done: "StoreImport") -> None:
+    if done.foreign is not None and not done.foreign.stored:
+        click.echo(f"{done.kind}: {_runs(len(done.runs))} would be imported.")
+    else:
+        click.echo(f"{done.kind}: {_runs(done.new)} imported, {_there_already(done.there_before)}.")
+    if done.foreign is not None:
         _some("note", done.foreign.notes)
     _some("left out", done.left_out)
 
@@ -143,6 +167,10 @@ def gc(superseded: bool, dry_run: bool, store: Path | None, as_json: bool) -> No
 
 def _runs(count: int) -> str:
     return f"{count} run{'' if count == 1 else 's'}"
+
+
+def _there_already(count: int) -> str:
+    return f"{count} {'was' if count == 1 else 'were'} there already"
 
 
 def _some(what: str, texts: Sequence[str]) -> None:

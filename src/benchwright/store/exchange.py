@@ -20,6 +20,7 @@ from benchwright.store.blobs import blob_name, is_digest, read_blob
 from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry
 from benchwright.store.finding import shown
 from benchwright.store.layout import STORE_FILE, Layout
+from benchwright.store.reading import DamagedError, damaged
 from benchwright.store.results import ResultStore
 from benchwright.store.upgrades import Kind, UnknownSchemaError, schema_of, upgraded
 
@@ -140,8 +141,10 @@ def export_runs(store: ResultStore, runs: Iterable[StoredRun], address: str, rep
         address: Of the place: a folder, or an address that fsspec knows.
         report: Told after every run how many are done.
 
+    A run that is damaged is left out and named; the others are copied.
+
     Raises:
-        UsageError: The place cannot be reached, is a store in use, or a run is damaged.
+        UsageError: The place cannot be reached, or is a store in use.
         MachineError: Writing failed; giving the same again goes on.
     """
     place = Place(address)
@@ -154,22 +157,36 @@ def export_runs(store: ResultStore, runs: Iterable[StoredRun], address: str, rep
         _check_schema(place)
     else:
         place.write(STORE_FILE, json.dumps({"schema": schema_of(Kind.STORE)}).encode() + b"\n")
-    written, before = [], 0
+    written, before, problems = [], 0, []
     for number, run in enumerate(runs, 1):
         if place.exists(f"runs/{run.entry}/{ENTRY_FILE}"):
             before += 1
         else:
-            _export(store, run, place)
-            written.append(run.entry)
+            try:
+                _check_sound(store, run)
+            except DamagedError as error:
+                problems.append(str(error))
+            else:
+                _export(store, run, place)
+                written.append(run.entry)
         report(number)
-    return Exchange(place=address, entries=tuple(written), there_before=before)
+    return Exchange(place=address, entries=tuple(written), there_before=before, problems=tuple(problems))
+
+
+def _check_sound(store: ResultStore, run: StoredRun) -> None:
+    """Raise `DamagedError` unless everything of a run is what was written, before anything of it is copied."""
+    try:
+        store.layout.read_entry(run.entry)
+    except (ValueError, UnknownSchemaError) as error:
+        raise damaged(run, ENTRY_FILE, error) from error
+    for name in run.files:
+        store.read_file(run.entry, name)
 
 
 def _export(store: ResultStore, run: StoredRun, place: Place) -> None:
     for name, digest in run.files.items():
-        content = store.read_file(run.entry, name)  # checks the digest
         if name == ROWS_FILE:
-            place.write(f"runs/{run.entry}/{ROWS_FILE}", content)
+            place.write(f"runs/{run.entry}/{ROWS_FILE}", store.read_file(run.entry, name))
         elif not place.exists(blob_name(digest)):
             place.write(blob_name(digest), store.layout.blob(digest).read_bytes())
     place.write(f"runs/{run.entry}/{ENTRY_FILE}", (store.layout.entry(run.entry) / ENTRY_FILE).read_bytes())
