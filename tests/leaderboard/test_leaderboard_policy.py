@@ -70,6 +70,20 @@ def test_versions_may_count_as_one() -> None:
     assert len(arrange(runs, Policy())) == 1
 
 
+def test_one_name_of_a_version_does_not_hide_other_data() -> None:
+    """Runs on different data are kept apart even if both call it by the same version."""
+    main, *others = arrange(
+        [
+            scored("a", [1, 1], data_digest="1" * 64),
+            scored("b", [1, 0], data_digest="1" * 64),
+            scored("c", [1, 1], data_digest="2" * 64),
+        ],
+        Policy(),
+    )
+    assert models(main) == {"a", "b"}
+    assert ["differs" in group.reason for group in others] == [True]
+
+
 def test_imports_stand_apart_unless_asked() -> None:
     """Own runs make the main table however many imports there are; `with` puts all into one."""
     runs = [scored("own", [1, 1]), *(imported(f"i{number}", [1, 0]) for number in range(5))]

@@ -172,6 +172,22 @@ def test_runs_that_share_only_a_name_stay_apart() -> None:
     assert all(row.runs == 1 for row in table.rows)
 
 
+def test_what_others_hand_over_is_nobodys_repeat() -> None:
+    """A run out of a bundle has a row of its own, however alike it says it was asked."""
+    asked = {"manifest": {"template_digest": "t"}}
+    runs = [scored("a", [1, 0], run_id="1", **asked), scored("a", [1, 1], run_id="2", flags=("bundle",), **asked)]
+    assert [row.runs for row in ranked(*runs).rows] == [1, 1]
+
+
+def test_a_model_named_like_a_label_has_one_of_its_own() -> None:
+    """Rows have different labels even if a model is called what tells two others apart."""
+    twice = [scored("a", [1, 0], run_id="1"), scored("a", [1, 1], run_id="2")]
+    names = [f"a [{one.run.entry[:8]}]" for one in twice]
+    labels = [row.label for row in ranked(*twice, *(scored(name, [0, 1]) for name in names)).rows]
+    assert len(set(labels)) == 4
+    assert {row.model for row in ranked(*twice, *(scored(name, [0, 1]) for name in names)).rows} == {"a", *names}
+
+
 def test_strange_names_stay_whole() -> None:
     """Names are data: markup, slashes, any script and any length are kept as they are."""
     names = ["<script>alert(1)</script>", "[bold]x[/bold]", "a/b/c", "模型-α", "x" * 5000]

@@ -26,6 +26,13 @@ _ASKED = (
 """What a manifest says of how a model was asked.  A grading of a file of answers says none of it."""
 
 
+_HANDED_OVER = frozenset({"bundle", "from_folder"})
+"""Flags of runs that somebody else may have graded: they are nobody's repeats."""
+
+_DIGITS = 8
+"""Of an entry's id in a label; more where these do not tell rows apart."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
     """What one row of a table is made of."""
@@ -58,17 +65,32 @@ def contenders(runs: Sequence[ScoredRun], problems: Sequence[str]) -> list[Conte
     pooled: dict[str, list[ScoredRun]] = {}
     for scored in sorted(runs, key=lambda one: (one.run.recorded, one.run.entry)):
         pooled.setdefault(_asked(scored.run) or scored.run.entry, []).append(scored)
-    names = Counter(together[0].run.model for together in pooled.values())
-    return [_contender(together, problems, names) for together in pooled.values()]
+    labels = _labels(list(pooled.values()))
+    return [_contender(together, problems, label) for together, label in zip(pooled.values(), labels, strict=True)]
 
 
-def _contender(together: Sequence[ScoredRun], problems: Sequence[str], names: Mapping[str, int]) -> Contender:
-    runs = tuple(scored.run for scored in together)
+def _labels(rows: Sequence[Sequence[ScoredRun]]) -> list[str]:
+    """A different name for each row.  A model may be called what another one's label would be."""
+    names = Counter(together[0].run.model for together in rows)
+    digits = _DIGITS
+    while True:
+        labels = [_label([scored.run for scored in together], names, digits) for together in rows]
+        counts = Counter(labels)
+        if len(counts) == len(labels):
+            return labels
+        names.update(together[-1].run.model for together, label in zip(rows, labels, strict=True) if counts[label] > 1)
+        digits += _DIGITS
+
+
+def _label(runs: Sequence[StoredRun], names: Mapping[str, int], digits: int) -> str:
     label = runs[-1].model
-    if names[runs[-1].model] > 1:
-        label += f" [{runs[-1].entry[:8]}]"
-    if len(runs) > 1:
-        label += f" ({len(runs)} runs)"
+    if names[label] > 1:
+        label += f" [{runs[-1].entry[:digits]}]"
+    return f"{label} ({len(runs)} runs)" if len(runs) > 1 else label
+
+
+def _contender(together: Sequence[ScoredRun], problems: Sequence[str], label: str) -> Contender:
+    runs = tuple(scored.run for scored in together)
     means = [mean for scored in together if (mean := _mean(scored.tallies, problems)) is not None]
     return Contender(
         label=label,
@@ -98,8 +120,8 @@ def _mean(tallies: Mapping[str, Tally], problems: Sequence[str]) -> float | None
 
 
 def _asked(run: StoredRun) -> str:
-    """A digest of how the model was asked; empty when that is not known or the run is not ours."""
+    """A digest of how the model was asked; empty when that is not known, or somebody else says it."""
     known: dict[str, Any] = {name: run.manifest[name] for name in _ASKED if name in run.manifest}
-    if run.origin is not Origin.OWN or "template_digest" not in known:
+    if run.origin is not Origin.OWN or _HANDED_OVER.intersection(run.flags) or "template_digest" not in known:
         return ""
     return digest_of(known)

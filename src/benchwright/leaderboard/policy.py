@@ -2,8 +2,9 @@
 
 Two runs may when they answered the same problems under the same conditions: benchmark, data, subset, variant, score,
 scaffold, budget, number of samples, and, for agents, evaluations that `core.evaluation.incomparable` does not keep
-apart.  That rule is about pairs; a table is a set of runs in which every pair passes.  Own runs and imports do not
-share a table unless asked to, and runs that lack problems stand apart.
+apart.  Where runs are compared on common problems, another subset is no obstacle if these problems are the same ones
+by their digests.  That rule is about pairs; a table is a set of runs in which every pair passes.  Own runs and imports
+do not share a table unless asked to, and runs that lack problems stand apart.
 """
 
 import enum
@@ -85,6 +86,8 @@ class Conditions:
     never_ranked: tuple[str, ...]
     evaluation: str | None = field(repr=False)
     """Canonical JSON."""
+    digest_of_each: Mapping[str, str] = field(repr=False, compare=False, default_factory=dict)
+    """Digest of each problem by its id, as `problem_digests` sums them up."""
 
     @classmethod
     def of(cls, scored: ScoredRun) -> "Conditions":
@@ -96,7 +99,7 @@ class Conditions:
             benchmark=run.benchmark,
             version=run.version,
             data_digest=run.data_digest,
-            problem_digests=_problem_digests(run.manifest),
+            problem_digests=digest_of(digests) if (digests := _problem_digests(run.manifest)) else "",
             subset=run.subset,
             variant=run.variant,
             score=scored.score,
@@ -105,12 +108,13 @@ class Conditions:
             rules=str(run.manifest.get("rules") or ""),
             never_ranked=tuple(flag for flag in run.flags if flag in NEVER_RANKED),
             evaluation=evaluation,
+            digest_of_each=_problem_digests(run.manifest),
         )
 
 
-def _problem_digests(manifest: Mapping[str, object]) -> str:
+def _problem_digests(manifest: Mapping[str, object]) -> Mapping[str, str]:
     digests = manifest.get("problem_digests")
-    return digest_of(digests) if isinstance(digests, dict) and digests else ""
+    return digests if isinstance(digests, dict) else {}
 
 
 def evaluation_of(run: StoredRun) -> Evaluation | None:
@@ -134,6 +138,8 @@ def reasons_apart(a: Conditions, b: Conditions, policy: Policy) -> tuple[str, ..
 def _reasons(a: Conditions, b: Conditions, policy: Policy) -> Iterator[str]:
     for name in ("benchmark", "subset", "variant", "score", "rules"):
         one, other = getattr(a, name), getattr(b, name)
+        if name == "subset" and policy.common and _same_problems(a, b):
+            continue
         if one != other and (name != "rules" or (one and other)):
             yield f"A is of {name} {one}, B of {other}"
     yield from _data_apart(a, b, policy)
@@ -146,23 +152,33 @@ def _reasons(a: Conditions, b: Conditions, policy: Policy) -> Iterator[str]:
     yield from _making_apart(a, b, policy)
 
 
+def _same_problems(a: Conditions, b: Conditions) -> bool:
+    """Whether two runs are known to have been asked the same where they have problems of the same name."""
+    common = a.digest_of_each.keys() & b.digest_of_each.keys()
+    return bool(common) and all(a.digest_of_each[one] == b.digest_of_each[one] for one in common)
+
+
 def _origin(side: Conditions) -> str:
     return f"imported ({side.imported})" if side.imported else "graded by benchwright"
 
 
 def _data_apart(a: Conditions, b: Conditions, policy: Policy) -> Iterator[str]:
-    """Different versions, unless they count as one or their problems are the same ones.
+    """Different versions, unless they count as one or their problems are the same ones; other data of one version.
 
     An import that does not state its version stands among own results when imports are asked for, and is flagged.
     """
-    if a.version == b.version or any({a.version, b.version} <= versions for versions in policy.comparable_versions):
+    digests = ((a.data_digest, b.data_digest), (a.problem_digests, b.problem_digests))
+    if a.version == b.version:
+        if all((a.data_digest, b.data_digest)) and not any(one and one == other for one, other in digests):
+            yield f"A and B both call their data version {a.version}, and it differs"
+        return
+    if any({a.version, b.version} <= versions for versions in policy.comparable_versions):
         return
     unsaid = [side for side in (a, b) if side.imported and side.version in NO_VERSION]
     if unsaid and (policy.imports is Imports.WITH or len(unsaid) == 2):
         return
-    for one, other in ((a.data_digest, b.data_digest), (a.problem_digests, b.problem_digests)):
-        if one and one == other:
-            return
+    if any(one and one == other for one, other in digests):
+        return
     yield f"A is on version {a.version or 'unknown'} of the data, B on {b.version or 'unknown'}"
 
 
@@ -258,7 +274,8 @@ def _by_coverage(runs: Sequence[ScoredRun], policy: Policy, reason: str) -> Iter
     """The runs with all problems, then those that lack some."""
     common = frozenset.intersection(*(frozenset(one.tallies) for one in runs))
     if policy.common and common:
-        yield Group(runs=tuple(runs), problems=tuple(sorted(common)), reason=reason, notes=_common_note(runs, common))
+        notes = (*_subsets_note(runs), *_common_note(runs, common))
+        yield Group(runs=tuple(runs), problems=tuple(sorted(common)), reason=reason, notes=notes)
         return
     problems = _task_set(runs, policy.expected)
     whole = tuple(one for one in runs if problems <= one.tallies.keys())
@@ -293,6 +310,15 @@ def _partial(runs: Sequence[ScoredRun], whole: int, reason: str) -> Iterator[Gro
             reason=f"{text} {reason}".strip(),
             notes=_common_note(together, problems),
         )
+
+
+def _subsets_note(runs: Sequence[ScoredRun]) -> tuple[str, ...]:
+    subsets = sorted({one.run.subset for one in runs})
+    if len(subsets) == 1:
+        return ()
+    return (
+        f"Runs of the subsets {' and '.join(subsets)} stand together, for their common problems are the same ones.",
+    )
 
 
 def _common_note(runs: Sequence[ScoredRun], problems: frozenset[str]) -> tuple[str, ...]:
