@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from agent_pieces import AgentRuns
 from app_pieces import PROBLEMS, WRONG, ScriptedFactory, references, run_grading, write_samples
+from stored_pieces import add_import, add_run
 
 import benchwright
 from benchwright.app.demo import answers_file
@@ -22,6 +23,7 @@ from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import Origin
 from benchwright.core.runs import FUNCTION_SCORES, Score
+from benchwright.core.verdicts import Outcome
 from benchwright.store.folder import PROBLEMS as PROBLEMS_FILE
 from benchwright.store.folder import SAMPLES, ResultsFolder
 from benchwright.store.results import ResultStore
@@ -254,7 +256,9 @@ def test_a_store_that_is_not_there_is_not_made_for_reading(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
-def test_results_are_loaded_as_frames(graded: ResultsFolder, tmp_path: Path, kind: Any) -> None:
+def test_results_are_loaded_as_frames(
+    graded: ResultsFolder, tmp_path: Path, kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One row per problem, sample and score, with the columns of the run, in each of the libraries."""
     run = record(graded, tmp_path / "store")
     record(ResultsFolder(OLD), tmp_path / "store")
@@ -265,9 +269,94 @@ def test_results_are_loaded_as_frames(graded: ResultsFolder, tmp_path: Path, kin
     values = some.to_pydict() if kind == "arrow" else {name: list(some[name]) for name in ("entry", "outcome", "model")}
     assert (set(values["entry"]), set(values["model"])) == ({run.entry}, {"m"})
     assert Counter(map(str, values["outcome"])) == {"passed": 6, "no_answer": 2}
-    lent = benchwright.load_results(str(OLD), kind=kind, store=tmp_path / "none")
+    monkeypatch.setenv("BENCHWRIGHT_STORE", str(tmp_path / "none"))
+    lent = benchwright.load_results(str(OLD), kind=kind)
     assert lent.shape == (6, every.shape[1])
-    assert benchwright.load_results(kind=kind, store=tmp_path / "none").shape == (0, every.shape[1])
+    assert benchwright.load_results(kind=kind).shape == (0, every.shape[1])
+    with pytest.raises(UsageError, match="There is no store of results in"):
+        benchwright.load_results(kind=kind, store=tmp_path / "none")
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A store with a model's own runs of two subsets and one of an import, all of two problems."""
+    place = tmp_path / "mixed"
+    add_run(place, "m", "PF", run_id="1", scores=(Score.EXTRACTED, Score.CALIBRATED))
+    add_run(place, "m", "PP", run_id="2", subset="hard")
+    add_run(place, "m", "PP", run_id="3", variant="instruct", benchmark="another")
+    add_import(place, "theirs", "PP")
+    return place
+
+
+def test_frames_pool_nothing_that_was_not_asked_for(mixed: Path) -> None:
+    """Imports are left out unless they are asked for or named; benchmark, subset, variant and score choose."""
+
+    def loaded(*names: str, **wanted: Any) -> list[tuple[str, ...]]:
+        rows = benchwright.load_results(*names, kind="arrow", store=mixed, **wanted).to_pylist()
+        return sorted({(row["model"], row["benchmark"], row["subset"], row["variant"], row["score"]) for row in rows})
+
+    full, bare = (("m", "starter", "full", "complete", score) for score in ("calibrated", "extracted"))
+    hard = ("m", "starter", "hard", "complete", "calibrated")
+    other = ("m", "another", "full", "instruct", "calibrated")
+    theirs = ("theirs", "starter", "full", "complete", "calibrated")
+    assert loaded() == [other, full, bare, hard]
+    assert loaded(imports=True) == [other, full, bare, hard, theirs]
+    assert loaded("theirs") == [theirs]
+    assert loaded(benchmark="starter", subset="full", score="calibrated") == [full]
+    assert loaded(variant="instruct") == [other]
+    assert loaded("m", benchmark="starter", subset="hard") == [hard]
+    with pytest.raises(UsageError, match=r"m is the name of 2 runs \(.*starter full.*starter hard.*subset="):
+        loaded("m", benchmark="starter")
+    with pytest.raises(UsageError, match=r"theirs has no run of hard, only of .* starter full complete"):
+        loaded("theirs", subset="hard")
+    with pytest.raises(UsageError, match="did you mean calibrated"):
+        loaded(score="calibrate")
+
+
+def test_a_damaged_run_is_left_out_of_a_frame_with_a_warning(mixed: Path) -> None:
+    """Unless it was named."""
+    with ResultStore(mixed) as store:
+        (broken,) = store.runs(subset="hard")
+        store.layout.rows(broken.entry).write_bytes(b"PAR1")
+    with pytest.warns(UserWarning, match=f"rows.parquet of run {broken.entry[:12]}"):
+        frame = benchwright.load_results(kind="arrow", store=mixed)
+    assert frame.num_rows == 4 + 2
+    with pytest.raises(UsageError, match="missing or damaged"):
+        benchwright.load_results(broken.entry[:8], kind="arrow", store=mixed)
+
+
+@pytest.mark.parametrize("name", ["./nofolder", "some/where", "~/results"])
+def test_a_path_where_there_is_no_folder_is_said_to_be_none(mixed: Path, name: str) -> None:
+    """What looks like a path is not answered with names of models; a file is told to be one."""
+    with ResultStore(mixed) as store:
+        with pytest.raises(UsageError, match=f"There is no folder {name}, and no run in {mixed} has that name"):
+            choose([name], store)
+        with pytest.raises(UsageError, match="is a file; expected a results folder"):
+            choose([str(mixed / "store.json")], store)
+
+
+def test_names_that_no_run_has_are_told_when_runs_are_listed(mixed: Path, tmp_path: Path) -> None:
+    """A slip is an error with near names; names of which there is no run together are none."""
+    workspace = Workspace(home=tmp_path, store=mixed)
+    for wanted, words in (
+        ({"model": "M"}, "no model in the store named 'M'; did you mean m"),
+        ({"benchmark": "nope"}, "no benchmark in the store named 'nope'; there are: another, starter"),
+        ({"subset": "hrd"}, "did you mean hard"),
+        ({"variant": "x"}, "there are: complete, instruct"),
+    ):
+        with pytest.raises(UnknownNameError, match=words):
+            list_results(workspace, **wanted)  # type: ignore[arg-type]
+    assert list_results(workspace, subset="hard", variant="instruct").runs == ()
+    assert list_results(Workspace(home=tmp_path), benchmark="any").runs == ()
+    with pytest.raises(UsageError, match="There is no store of results in"):
+        list_results(workspace, tmp_path / "nowhere")
+
+
+def test_solved_of_several_samples_says_so(tmp_path: Path) -> None:
+    """A problem that any sample solves is not passed off as pass@1."""
+    add_run(tmp_path / "s", "m", {"p0": (Outcome.PASSED, Outcome.FAILED)}, samples=2)
+    (line,) = list_results(Workspace(home=tmp_path), tmp_path / "s").table
+    assert "1 of 1 in any of 2 samples (calibrated)" in line
 
 
 def test_an_unknown_kind_of_frame_is_refused(tmp_path: Path) -> None:

@@ -134,7 +134,9 @@ def test_runs_are_listed(bw: Run, store: Path) -> None:
     assert found["damaged"] == []
     chosen = json_of(bw("results", "list", "--model", "sparrow", "--json"))["runs"]
     assert [(one["model"], one["solved"], one["scores"]) for one in chosen] == [("sparrow", 1, ["calibrated"])]
-    assert "There are no such runs" in bw("results", "list", "--benchmark", "none").stdout
+    assert "There is no benchmark in the store named 'none'" in sentence(bw("results", "list", "--benchmark", "none"))
+    assert "There is no store of results in nowhere" in sentence(bw("results", "list", "--store", "nowhere"))
+    assert "There are no such runs" in bw("results", "list", BENCHWRIGHT_STORE="nowhere").stdout
 
 
 def test_one_run_is_shown(bw: Run, store: Path) -> None:

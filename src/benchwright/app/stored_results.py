@@ -1,17 +1,19 @@
 """Runs that were recorded, for those who read them: chosen by name, listed, and handed out as data frames."""
 
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_never, overload
 
 from benchwright.app.recording import kept_files, open_to_read, stored_run_of
 from benchwright.app.workspace import Workspace
-from benchwright.core.errors import UsageError
-from benchwright.core.results import StoredRun
+from benchwright.core.errors import UnknownNameError, UsageError
+from benchwright.core.results import Origin, StoredRun
+from benchwright.core.runs import Score
 from benchwright.store.entries import run_to_plain
-from benchwright.store.finding import shown
+from benchwright.store.finding import near_names, shown, told
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.results import ResultStore
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+_FEW = 5
+"""Names that a message lists."""
 _NAME = 40
 """Characters of a name that a table shows; the JSON has all."""
 
@@ -34,13 +38,38 @@ def choose(names: Sequence[str], store: ResultStore) -> list[StoredRun]:
 
     Raises:
         UnknownNameError: A name means nothing.
-        UsageError: It means several runs, or a results folder that is not complete.
+        UsageError: It means several runs, a results folder that is not complete, or a path where there is no folder.
     """
     found: dict[str, StoredRun] = {}
     for name in names:
-        run = _of_folder(Path(name), store) if is_folder(name) else store.run(name)
+        run = _of_folder(Path(name), store) if is_folder(name) else _of_store(name, store)
         found.setdefault(run.entry, run)
     return list(found.values())
+
+
+def _of_store(name: str, store: ResultStore) -> StoredRun:
+    """The run of that name; what looks like a path and is no name in the store is told to be no folder either."""
+    try:
+        return store.run(name)
+    except UnknownNameError as error:
+        if _exists(name):
+            raise UsageError(
+                f"{shown(name)} is a file; expected a results folder, the beginning of an id, or a model's name "
+                f"(`bw store import` takes files into the store)."
+            ) from error
+        if "/" in name or name.startswith("~"):
+            raise UsageError(
+                f"There is no folder {shown(name)}, and no run in {store.layout.root} has that name; `bw results list` "
+                f"shows what runs there are."
+            ) from error
+        raise
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def is_folder(name: str) -> bool:
@@ -88,11 +117,34 @@ def list_results(
     model: str | None = None,
     superseded: bool = False,
 ) -> Listing:
-    """The recorded runs, from the index alone."""
+    """The recorded runs, from the index alone.
+
+    Raises `UsageError` when a store was named and is not there, `UnknownNameError` for a benchmark, subset, variant or
+    model that no run has, unless there is no run at all.
+    """
+    wanted = {"benchmark": benchmark, "subset": subset, "variant": variant, "model": model}
     with open_to_read(workspace, store) as opened:
         runs = opened.runs(benchmark=benchmark, subset=subset, variant=variant, model=model, superseded=superseded)
+        if not runs:
+            _refuse_unknown(wanted, opened.runs(superseded=superseded), opened.layout.root)
         damaged = tuple(sorted(opened.damaged.values()))
         return Listing(place=str(opened.layout.root), runs=tuple(runs), damaged=damaged)
+
+
+def _refuse_unknown(wanted: Mapping[str, str | None], runs: Sequence[StoredRun], place: Path) -> None:
+    """Raise for the first name that none of the runs has: a slip is no reason to say that there is nothing."""
+    for kind, name in wanted.items():
+        known = {getattr(run, kind) for run in runs}
+        if name is None or name in known or not runs:
+            continue
+        near = near_names(name, known)
+        if near:
+            hint = f"did you mean {' or '.join(map(shown, near))}?"
+        elif len(known) <= _FEW:
+            hint = f"there are: {', '.join(map(shown, sorted(known)))}."
+        else:
+            hint = f"`bw results list` shows all {len(runs)} runs in {place}."
+        raise UnknownNameError(f"{kind} in the store", shown(name), known, hint=hint)
 
 
 def _table_line(run: StoredRun) -> tuple[str, ...]:
@@ -111,7 +163,8 @@ def solved_words(run: StoredRun) -> str:
     """What a run came to, in few words: problems solved, or the score that its source states."""
     if run.reported_only:
         return ", ".join(f"{shown(one.metric)} {100 * one.value:.1f} %" for one in run.reported)
-    return f"{run.solved} of {run.problems} ({run.scores[-1].value})"
+    several = f" in any of {run.samples} samples" if run.samples > 1 else ""
+    return f"{run.solved} of {run.problems}{several} ({run.scores[-1].value})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +233,10 @@ def load_results(
     *names: str,
     kind: Literal["pandas"] = ...,
     benchmark: str | None = ...,
+    subset: str | None = ...,
+    variant: str | None = ...,
+    score: str | None = ...,
+    imports: bool = ...,
     superseded: bool = ...,
     store: str | Path | None = ...,
 ) -> "pandas.DataFrame": ...
@@ -188,6 +245,10 @@ def load_results(
     *names: str,
     kind: Literal["polars"],
     benchmark: str | None = ...,
+    subset: str | None = ...,
+    variant: str | None = ...,
+    score: str | None = ...,
+    imports: bool = ...,
     superseded: bool = ...,
     store: str | Path | None = ...,
 ) -> "polars.DataFrame": ...
@@ -196,6 +257,10 @@ def load_results(
     *names: str,
     kind: Literal["arrow"],
     benchmark: str | None = ...,
+    subset: str | None = ...,
+    variant: str | None = ...,
+    score: str | None = ...,
+    imports: bool = ...,
     superseded: bool = ...,
     store: str | Path | None = ...,
 ) -> "pyarrow.Table": ...
@@ -203,32 +268,76 @@ def load_results(
     *names: str,
     kind: Literal["pandas", "polars", "arrow"] = "pandas",
     benchmark: str | None = None,
+    subset: str | None = None,
+    variant: str | None = None,
+    score: str | None = None,
+    imports: bool = False,
     superseded: bool = False,
     store: str | Path | None = None,
 ) -> Any:
     """Recorded results as a data frame: one row per problem, sample and score, with the columns of its run.
 
     Args:
-        names: Runs: results folders, beginnings of entries' or runs' ids, or models' names.  None given means all.
+        names: Runs: results folders, beginnings of entries' or runs' ids, or models' names.  None given means all of
+            your own.
         kind: ``pandas``, ``polars`` or ``arrow``; the first two must be installed.
-        benchmark: Only runs of this benchmark.
-        superseded: Also entries that a newer one of the same run replaces, when no names are given.
+        benchmark: Only runs of this benchmark; of a name that several runs have, the one of this benchmark.
+        subset: See above.
+        variant: See above.
+        score: Only rows of this score, such as ``calibrated``.
+        imports: Also what others measured.  A run that is named is there in any case.
+        superseded: Also entries that another one of the same run replaces, when no names are given.
         store: The store's folder; None is the usual one.
 
     Returns:
-        The frame.  Runs that only state scores have no rows, and are not in it.
+        The frame.  Runs that only state scores have no rows, and are not in it; damaged ones are left out with a
+        warning, unless they were named.
 
     Raises:
-        UsageError: A name means no run, or several; a library is not installed; rows are damaged.
+        UsageError: A name means no such run, or several; a library is not installed; rows of a named run are damaged.
     """
     if kind not in ("pandas", "polars", "arrow"):
         raise UsageError(f"load_results has no kind {kind!r}; choose pandas, polars or arrow.")
+    if score is not None and score not in set(Score):
+        raise UnknownNameError("score", score, Score)
     from benchwright.store.frames import frame_of  # pyarrow takes time to load, and this module is for listing too
 
     workspace = Workspace.from_environment(os.environ)
+    wanted = {"benchmark": benchmark, "subset": subset, "variant": variant}
     with open_to_read(workspace, None if store is None else Path(store)) as opened:
-        runs = choose(names, opened) if names else opened.runs(superseded=superseded)
-        table = frame_of(opened, [run for run in runs if benchmark in (None, run.benchmark)])
+        if names:
+            runs = [_named(name, wanted, opened) for name in names]
+        else:
+            origin = None if imports else Origin.OWN
+            runs = [run for run in opened.runs(origin=origin, superseded=superseded) if _fits(run, wanted)]
+        runs = list({run.entry: run for run in runs}.values())
+        table = frame_of(opened, runs, score=score, skip_damaged=not names)
+        for text in sorted(opened.damaged.values()):
+            warnings.warn(text, stacklevel=2)
+    return _as(kind, table)
+
+
+def _named(name: str, wanted: Mapping[str, str | None], store: ResultStore) -> StoredRun:
+    """The run that a name means among those that are wanted."""
+    of_model = [] if is_folder(name) else store.runs(model=name)
+    every = of_model or choose([name], store)
+    found = [run for run in every if _fits(run, wanted)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        asked = " ".join(value for value in wanted.values() if value is not None)
+        raise UsageError(f"{shown(name)} has no run of {asked}, only of {told(every)}; ask for one of these.")
+    raise UsageError(
+        f"{shown(name)} is the name of {len(found)} runs ({told(found)}); give the id of one, or say more with "
+        f"benchmark=, subset= and variant=."
+    )
+
+
+def _fits(run: StoredRun, wanted: Mapping[str, str | None]) -> bool:
+    return all(value in (None, getattr(run, kind)) for kind, value in wanted.items())
+
+
+def _as(kind: Literal["pandas", "polars", "arrow"], table: "pyarrow.Table") -> Any:
     match kind:
         case "arrow":
             return table

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from benchwright.core.results import StoredRun
 from benchwright.store.entries import ROWS_FILE
@@ -72,8 +73,10 @@ def _run_line(run: StoredRun) -> dict[str, object]:
     return {name: spelled(line[name]) for name in RUNS.names}
 
 
-def frame_of(store: "ResultStore", runs: Sequence[StoredRun], *, skip_damaged: bool = False) -> pa.Table:
-    """The rows of runs, one after the other, each with the columns of its run.
+def frame_of(
+    store: "ResultStore", runs: Sequence[StoredRun], *, score: str | None = None, skip_damaged: bool = False
+) -> pa.Table:
+    """The rows of runs, one after the other, each with the columns of its run; of one score, if it is named.
 
     Raises `UsageError` for damaged rows, unless damaged runs are skipped: then ``store.damaged`` has them.
     """
@@ -83,7 +86,8 @@ def frame_of(store: "ResultStore", runs: Sequence[StoredRun], *, skip_damaged: b
         tables = store.sound(asked, lambda run: _framed(store, run, schema))
     else:
         tables = [_framed(store, run, schema) for run in asked]
-    return pa.concat_tables(tables) if tables else schema.empty_table()
+    table = pa.concat_tables(tables) if tables else schema.empty_table()
+    return table if score is None else table.filter(pc.equal(table["score"], score))
 
 
 def _framed(store: "ResultStore", run: StoredRun, schema: pa.Schema) -> pa.Table:
