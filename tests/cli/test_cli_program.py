@@ -11,6 +11,7 @@ from app_pieces import first_ids, private_home, references, write_samples
 from running_bw import PROGRAM, Run, start_bw
 
 from benchwright.cli.main import cli
+from benchwright.cli.tables import console, simple_table
 from benchwright.core.verdicts import Outcome, Reason
 
 
@@ -94,6 +95,23 @@ def test_misuse_ends_with_2_and_one_sentence(bw: Run, arguments: list[str], word
     assert done.stdout == ""
     if done.stderr.startswith("bw: "):
         assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_nothing_in_a_message_steers_the_terminal(bw: Run) -> None:
+    """A name that is told back is spelled out where it holds control characters."""
+    done = bw("regrade", "a\x1b]0;title\x07b")
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr
+    assert r"a\x1b]0;title\x07b" in done.stderr
+
+
+def test_nothing_in_a_table_steers_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Cells and lines of tables are spelled out likewise, and keep their own colours."""
+    console().print(simple_table("[bold]t[/bold]", ("c",), [("a\x1b[2Jb",)]))
+    console().print("[bold]x\x1b[2Jy[/bold]")
+    printed = capsys.readouterr().out
+    assert "\x1b[2J" not in printed
+    assert printed.count(r"\x1b[2J") == 2
 
 
 def test_a_relative_home_is_misuse(bw: Run) -> None:

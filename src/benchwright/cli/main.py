@@ -97,8 +97,13 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"bw: {message}", err=True)
+    click.echo(f"bw: {visible(message)}", err=True)
     sys.exit(code)
+
+
+def visible(text: str) -> str:
+    """A text that names, paths and other people's words are part of, with nothing in it that steers a terminal."""
+    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
 
 
 def print_json(document: dict[str, Any]) -> None:

@@ -1,13 +1,17 @@
 """Tables for people: how a grading, control runs and findings look in a terminal."""
 
+import os
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from benchwright.app.grading import GradeReport
 from benchwright.app.summary import Summary
+from benchwright.cli.main import visible
 from benchwright.core.runs import Estimate, Score
 
 _LISTED = 8
@@ -21,10 +25,19 @@ _NAMES = {
 }
 
 
+class SafeConsole(Console):
+    """Spells out what would steer the terminal in any text it is given: names and messages are other people's."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        """As the library does it, of a text made `visible`."""
+        return super().render_str(visible(text), **how)
+
+
 def console() -> Console:
-    """Standard output; plain and 110 columns wide when it is not a terminal."""
-    plain = Console(highlight=False, soft_wrap=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=110)
+    """Standard output; plain, and 110 columns wide unless COLUMNS says more or less, when it is not a terminal."""
+    plain = SafeConsole(highlight=False, soft_wrap=False)
+    said = os.environ.get("COLUMNS", "").isdecimal()
+    return plain if plain.is_terminal or said else SafeConsole(highlight=False, width=110)
 
 
 def percent(estimate: Estimate) -> str:
