@@ -1,8 +1,10 @@
 """``bw store export``, ``bw verify``, ``bw store import``, ``bw regrade``, ``bw grade`` and ``bw diff`` of a bundle."""
 
+import dataclasses
 import json
 import shutil
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -10,6 +12,12 @@ import pytest
 from app_pieces import ScriptedFactory, private_home, references, write_samples
 from bundle_forging import forged
 from running_bw import Run
+
+sys.path.append(str(Path(__file__).parents[1] / "store"))
+
+from entry_pieces import reported
+
+from benchwright.store.results import ResultStore
 
 
 @pytest.fixture
@@ -119,6 +127,36 @@ def test_a_bundle_goes_round(bw: Run, exported: Path, tmp_path: Path) -> None:
     assert bw("regrade", exported, "--out", "more", "--store", "s", **away).returncode == 2
     done = bw("grade", "starter", exported, "--out", "again", "--json", **away)
     assert done.returncode == 0, done.stderr
-    assert (json.loads(done.stdout)["executed"], json.loads(done.stdout)["model"]) == (4, "m")
+    document = json.loads(done.stdout)
+    assert (document["executed"], document["model"], document["stored"]) == (4, "m", None)
     done = bw("diff", exported, "again", **away)
     assert "4 rows compared, 0 verdicts differ." in done.stdout
+    assert "samples_digest" not in done.stdout
+
+
+def test_a_bundle_that_is_graded_again_is_no_second_run(bw: Run, exported: Path, tmp_path: Path) -> None:
+    """The model stays one run in the store, and that is said; a store that is named gets the result."""
+    assert bw("store", "import", "graded").returncode == 0
+    done = bw("grade", "starter", exported, "--out", "again")
+    assert "not recorded in the store, where it would stand as a second run" in done.stdout
+    assert len(json.loads(bw("results", "list", "--json").stdout)["runs"]) == 1
+    done = bw("grade", "starter", exported, "--out", "again", "--store", "checks")
+    assert "recorded in the store: bw results show" in done.stdout
+    assert len(json.loads(bw("results", "list", "--json", "--store", "checks").stdout)["runs"]) == 1
+
+
+def test_runs_in_the_store_are_compared_too(bw: Run, exported: Path, tmp_path: Path) -> None:
+    """`bw diff` takes ids and models as well as folders and bundles; an import without evidence is refused."""
+    (entry,) = (one["entry"] for one in json.loads(bw("results", "list", "--json").stdout)["runs"])
+    for other in (entry[:8], "m"):
+        done = bw("diff", other, exported)
+        assert (done.returncode, "4 rows compared, 0 verdicts differ." in done.stdout) == (0, True), done
+    assert "did you mean m" in bw("diff", "M", exported).stderr
+    with ResultStore(tmp_path / "home/results") as store:
+        store.add(reported("stated"), [], {})
+        odd = dataclasses.replace(store.run("m"), run_id="odd", model="odd")
+        store.add(odd, store.rows(entry), {"../../escaped": b"x"})
+    for name, words in (("stated", "is an import without evidence"), ("odd", "leads out of its folder")):
+        done = bw("diff", name, exported)
+        assert (done.returncode, words in done.stderr) == (2, True), done
+    assert bw("store", "export", "odd.bw.zip", "odd").returncode == 2

@@ -29,6 +29,15 @@ _ASKED = frozenset({"subset", "ids"})
 """Options that say together which problems are asked."""
 
 
+def of_bundle(path: Path) -> bool:
+    """Whether what is graded are the answers of a bundle.
+
+    Such a grading checks somebody's result, and is recorded only where the user names a store: beside the result
+    itself it would be a second run of the same answers.
+    """
+    return is_bundle(path)
+
+
 @contextlib.contextmanager
 def with_answers(options: GradeOptions, given: Collection[str]) -> Iterator[GradeOptions]:
     """Options for grading what ``options.samples`` names; for a bundle: its answers, asked and scored as they were.

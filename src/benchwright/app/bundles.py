@@ -1,6 +1,5 @@
 """Result bundles: make one of a grading, take one in."""
 
-import contextlib
 import dataclasses
 import json
 import os
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import benchwright
+from benchwright.app.entry_folders import folder_of
 from benchwright.app.evidence import evidence_of, of_repositories, opened_results
 from benchwright.app.job_facts import JOBS, TESTS, tests_to_lines
 from benchwright.app.recording import stored_run_of
@@ -106,7 +106,7 @@ def write_bundle(
     """
     if not path.name.endswith(SUFFIX):
         raise UsageError(f"A result bundle's name ends in {SUFFIX}; got {path.name}, give {path.name}{SUFFIX}.")
-    with _folder_of(run, store) as folder, tempfile.TemporaryDirectory(prefix="benchwright-bundle-") as scratch:
+    with folder_of(run, store) as folder, tempfile.TemporaryDirectory(prefix="benchwright-bundle-") as scratch:
         return _write(folder, path, Path(scratch), workspace, sign_with, with_logs=with_logs, force=force)
 
 
@@ -140,31 +140,6 @@ def import_bundle(path: Path, store: ResultStore) -> StoredRun:
         }
         del files[ROWS]  # the store has rows in a form of its own
         return store.add(dataclasses.replace(run, flags=(*run.flags, FLAG)), rows, files)
-
-
-@contextlib.contextmanager
-def _folder_of(run: Path | StoredRun, store: ResultStore | None) -> Iterator[ResultsFolder]:
-    """The results folder that is meant; an entry of the store is laid out in one that goes away again."""
-    if isinstance(run, Path):
-        yield ResultsFolder(run)
-        return
-    assert store is not None, "an entry comes with its store"
-    if run.reported_only or run.source is not None:
-        raise UsageError(
-            f"{run.model} on {run.benchmark} is an import without evidence; a bundle is made of a result that "
-            f"benchwright graded."
-        )
-    with tempfile.TemporaryDirectory(prefix="benchwright-entry-") as name:
-        folder = ResultsFolder(Path(name))
-        for file in run.files:
-            if file.endswith(".parquet"):
-                continue
-            target = folder.path / file
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(store.read_file(run.entry, file))
-        if not folder.rows_path.exists():
-            folder.write_rows(store.rows(run.entry))
-        yield folder
 
 
 def _write(

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchwright.app.evidence import evidence_of, from_others, opened_results, unpack_into
+from benchwright.app.entry_folders import opened_grading
+from benchwright.app.evidence import evidence_of, from_others, unpack_into
 from benchwright.app.repositories.results import (
     REPOSITORIES,
     explain_patches,
@@ -205,12 +206,23 @@ def differing_settings(
     )
 
 
-def diff(path_a: Path, path_b: Path, workspace: Workspace) -> DiffReport:
+def diff(a: Path | str, b: Path | str, workspace: Workspace, store: Path | None = None) -> DiffReport:
     """Every verdict that differs between two gradings, each with what changed under it.
 
-    Each is a results folder, whose records are the workspace's, or a result bundle, which brings its own.
+    Args:
+        a: A results folder or an entry of the store, whose records are the workspace's; or a result bundle, which
+            brings its own.
+        b: The other one.
+        workspace: Where records and names are looked up.
+        store: The store that names are looked up in, if another is meant.
+
+    Raises `UsageError` for what is no finished grading, and for imports, which have no evidence.
     """
-    with from_others(path_a, path_b), opened_results(path_a) as folder_a, opened_results(path_b) as folder_b:
+    with (
+        from_others(Path(a), Path(b)),
+        opened_grading(str(a), workspace, store) as folder_a,
+        opened_grading(str(b), workspace, store) as folder_b,
+    ):
         manifest_a, manifest_b = folder_a.finished_manifest(), folder_b.finished_manifest()
         with (
             evidence_of(folder_a, manifest_a, workspace) as store_a,
@@ -233,6 +245,8 @@ def _diff(a: _Side, b: _Side) -> DiffReport:
     common = rows_a.keys() & rows_b.keys()
     patches = a.manifest.get("kind") == b.manifest.get("kind") == REPOSITORIES
     answers_a, answers_b = answers_in(a.folder.path), answers_in(b.folder.path)
+    if answers_a and answers_a == answers_b:  # in files that differ, as a sample file and what a grading keeps of it
+        settings = tuple(setting for setting in settings if setting[0] != "samples_digest")
     changes = []
     for key, change in _changes_by_key(rows_a, rows_b):
         pair = rows_a[key], rows_b[key]

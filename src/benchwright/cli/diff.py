@@ -9,15 +9,21 @@ from benchwright.app.results import diff
 from benchwright.app.workspace import Workspace
 from benchwright.cli.main import print_json
 from benchwright.cli.options import json_option
+from benchwright.cli.storing import store_option
 
 
 @click.command("diff")
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
+@click.argument("a")
+@click.argument("b")
+@store_option
 @json_option
-def command(a: Path, b: Path, as_json: bool) -> None:
-    """Explain every verdict that differs between the gradings A and B: folders, or result bundles (.bw.zip)."""
-    report = diff(a, b, Workspace.from_environment(os.environ))
+def command(a: str, b: str, store: Path | None, as_json: bool) -> None:
+    """Explain every verdict that differs between the gradings A and B.
+
+    Each is a results folder, a result bundle (.bw.zip), or a run in the store: the beginning of its id, or its model's
+    name.
+    """
+    report = diff(a, b, Workspace.from_environment(os.environ), store)
     if as_json:
         print_json(report.to_plain())
         return

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from benchwright.app import catalogue
-from benchwright.app.bundled_answers import with_answers
+from benchwright.app.bundled_answers import of_bundle, with_answers
 from benchwright.app.grading import BOTH_SCORES, DEFAULT_FLOOR_SECONDS, GradeOptions, GradeReport, grade
 from benchwright.app.workspace import Workspace
 from benchwright.cli.options import (
@@ -102,11 +102,12 @@ def command(
     SAMPLES is in the official format: for functions JSON lines with task_id and solution (or completion),
     optionally compressed, or the .eval log of a run; for repositories predictions with instance_id and
     model_patch, or a folder of patches.  It may also be a result bundle (.bw.zip): its answers are executed
-    again here, asked and scored as they were.  Finished work is kept: the same command goes on where it was
-    interrupted.
+    again here, asked and scored as they were; that is recorded only where --store says.  Finished work is kept:
+    the same command goes on where it was interrupted.
     """
     workspace = Workspace.from_environment(os.environ)
-    root = store_to_record_in(workspace, store, no_store=no_store)
+    checking = store is None and not no_store and of_bundle(samples)
+    root = store_to_record_in(workspace, store, no_store=no_store or checking)
     if catalogue.is_repositories(benchmark):
         refuse_given(_FUNCTIONS_ONLY, benchmark)
         data = catalogue.Data(benchmark=benchmark, subset=subset, version=data_version, path=dataset)
@@ -120,6 +121,7 @@ def command(
             as_json=as_json,
             **for_patches,
         )
+        _say_not_recorded(samples, said=checking and not as_json)
         return
     refuse_given(PATCHES_ONLY, benchmark)
     options = GradeOptions(
@@ -144,6 +146,15 @@ def command(
     with inspect_needed(), progress_bar("grading") as update, with_answers(options, given) as options:
         report = grade(options, workspace, lambda p: update(p.done, p.total))
     finish(report.folder, root, lambda: to_plain(report), lambda: _show(report), as_json=as_json)
+    _say_not_recorded(samples, said=checking and not as_json)
+
+
+def _say_not_recorded(bundle: Path, *, said: bool) -> None:
+    if said:
+        click.echo(
+            f"not recorded in the store, where it would stand as a second run of the same answers: `bw store import "
+            f"{bundle.name}` takes the bundle's own result in, and --store records this one"
+        )
 
 
 def _show(report: GradeReport) -> None:
