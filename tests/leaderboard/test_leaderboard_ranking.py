@@ -172,6 +172,14 @@ def test_runs_that_share_only_a_name_stay_apart() -> None:
     assert all(row.runs == 1 for row in table.rows)
 
 
+def test_missing_answers_are_those_of_the_tables_problems() -> None:
+    """What a run lacks on problems that are not compared is no flag of its row."""
+    absent = Tally(scored=1, passed=0, missing=1)
+    runs = [scored("a", {"p0": absent, "p1": absent}, missing=2), scored("b", [1])]
+    table = table_of(arrange(runs, Policy(common=True))[0], QUICK)
+    assert {row.model: row.missing for row in table.rows} == {"a": 1, "b": 0}
+
+
 def test_what_others_hand_over_is_nobodys_repeat() -> None:
     """A run out of a bundle has a row of its own, however alike it says it was asked."""
     asked = {"manifest": {"template_digest": "t"}}

@@ -12,7 +12,16 @@ from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, named_few
 from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
-from benchwright.core.results import UNSTATED, ModelFacts, Origin, ProblemFacts, ScoredRun, Source, StoredRun, Tally
+from benchwright.core.results import (
+    UNSTATED,
+    ModelFacts,
+    Origin,
+    ProblemFacts,
+    ScoredRun,
+    Source,
+    StoredRun,
+    tallies_of_rows,
+)
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.judging.imported import imported_verdict
@@ -63,13 +72,7 @@ class ImportedRun:
         """
         if not self.rows:
             raise UsageError(f"{self.run.model}: the source states scores only, without verdicts behind them.")
-        scored: Counter[str] = Counter()
-        passed: Counter[str] = Counter()
-        for row in self.rows:
-            scored[row.problem_id] += row.verdict.scored
-            passed[row.problem_id] += row.verdict.outcome is Outcome.PASSED
-        faults = Counter(row.problem_id for row in self.rows if not row.verdict.scored)
-        tallies = {one: Tally(scored=scored[one], passed=passed[one], faults=faults[one]) for one in scored}
+        tallies = tallies_of_rows(self.rows, self.rows[0].score)
         content = [[one, tally.scored, tally.passed, tally.faults] for one, tally in sorted(tallies.items())]
         run = dataclasses.replace(self.run, entry=digest_of([self.run.run_id, content]))
         return ScoredRun(run=run, score=self.rows[0].score, tallies=tallies)

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from benchwright.app.summary import Summary, estimates_to_plain, laziness_to_plain, summarise
 from benchwright.benchmarks.swebench.rows import natural
-from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun, Tally
+from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun, tallies_of_rows
 from benchwright.core.runs import Estimate, ResultRow, Score
-from benchwright.core.verdicts import Outcome
 from benchwright.leaderboard.breakdowns import breakdowns
 from benchwright.stats.bounds import Bounds, bounds
 from benchwright.stats.breakdown import GroupEstimate
@@ -148,7 +147,7 @@ def report_model(runs: ModelRuns) -> ModelReport:
     stored = tuple(one.run for one in runs.scored)
     scores = [score for score in stored[-1].scores if any(row.score is score for row in runs.rows)]
     summary = summarise(runs.rows, scores, {}, given_names=runs.given_names)
-    pooled = {score: _tallies(runs.rows, score) for score in scores}
+    pooled = {score: tallies_of_rows(runs.rows, score) for score in scores}
     counts = [(tally.scored, tally.passed) for tally in pooled[runs.score].values() if tally.scored]
     costs = [run.cost for run in stored]
     last_rows = [row for row in runs.rows if row.score is runs.score]
@@ -181,17 +180,6 @@ def numbered(runs: Sequence[Sequence[ResultRow]]) -> tuple[ResultRow, ...]:
         every += [dataclasses.replace(row, sample=first + row.sample) if first else row for row in rows]
         first = 1 + max((row.sample for row in every), default=-1)
     return tuple(every)
-
-
-def _tallies(rows: Sequence[ResultRow], score: Score) -> dict[str, Tally]:
-    counts: dict[str, list[int]] = {}
-    for row in rows:
-        if row.score is score:
-            count = counts.setdefault(row.problem_id, [0, 0, 0])
-            count[0] += row.verdict.scored
-            count[1] += row.verdict.outcome is Outcome.PASSED
-            count[2] += not row.verdict.scored
-    return {one: Tally(scored=n, passed=passed, faults=faults) for one, (n, passed, faults) in counts.items()}
 
 
 def _pass_hat(counts: Sequence[tuple[int, int]], score: Score) -> tuple[Estimate, ...]:

@@ -6,11 +6,13 @@ import, which says what its source says: sometimes verdicts by problem, sometime
 
 import dataclasses
 import enum
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchwright.core.runs import Score
+from benchwright.core.runs import ResultRow, Score
+from benchwright.core.verdicts import Outcome, Reason
 
 UNSTATED = "unstated"
 """Version of the benchmark's data where the source of an import does not say which it used."""
@@ -176,11 +178,46 @@ class Tally:
     passed: int
     faults: int = 0
     """Samples that are our side's fault and are left out."""
+    missing: int = 0
+    """Of those that count: answers that are not there."""
 
     @property
     def share(self) -> float | None:
         """Share of passing samples; None when all of them are faults."""
         return self.passed / self.scored if self.scored else None
+
+
+_TALLIES: dict[tuple[int, int, int, int], Tally] = {}
+
+
+def tallies_of_rows(rows: Iterable[ResultRow], score: Score) -> dict[str, Tally]:
+    """What the rows of one score come to by problem."""
+    chosen = (row for row in rows if row.score is score)
+    return tallies_of((row.problem_id, row.verdict.outcome, row.verdict.reason) for row in chosen)
+
+
+def tallies_of(verdicts: Iterable[Sequence[str]]) -> dict[str, Tally]:
+    """Count (problem, outcome, reason) of samples under one score, in the order in which problems come.
+
+    Equal tallies are one object, for a store has millions.
+    """
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for problem, outcome, reason in verdicts:
+        count = counts[problem]
+        if outcome == Outcome.FAULT:
+            count[2] += 1
+        else:
+            count[0] += 1
+            count[1] += outcome == Outcome.PASSED
+            count[3] += reason == Reason.MISSING
+    return {problem: _tally(*count) for problem, count in counts.items()}
+
+
+def _tally(scored: int, passed: int, faults: int, missing: int) -> Tally:
+    key = (scored, passed, faults, missing)
+    if key not in _TALLIES:
+        _TALLIES[key] = Tally(scored=scored, passed=passed, faults=faults, missing=missing)
+    return _TALLIES[key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,6 +111,7 @@ def _sum(tallies: Sequence[Tally]) -> Tally:
         scored=sum(one.scored for one in tallies),
         passed=sum(one.passed for one in tallies),
         faults=sum(one.faults for one in tallies),
+        missing=sum(one.missing for one in tallies),
     )
 
 

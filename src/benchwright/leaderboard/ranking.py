@@ -32,6 +32,8 @@ class RankOptions:
     """The benchmark's name for people; its registered name without one."""
     benchmark: BenchmarkFacts = field(default_factory=BenchmarkFacts)
     problems: Mapping[str, ProblemFacts] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """How many problems each of the benchmark's subsets has, where that is known."""
 
 
 def table_of(group: Group, options: RankOptions) -> Table:
@@ -47,11 +49,15 @@ def table_of(group: Group, options: RankOptions) -> Table:
     rated = {} if ratings is None else {row.model: _place(row) for row in ratings.rows}
     rows = [_row(one, group, score, options, rated.get(one.label)) for one in all_of]
     rows.sort(key=_order)
+    title = options.title or first.benchmark
+    # Of runs of several subsets that are compared on common problems, these are the smallest one's.
+    subset = min((len(scored.tallies), scored.run.subset) for scored in group.runs)[1]
+    beyond, beyond_notes = _beyond(group, title, options.sizes.get(subset))
     return Table(
-        title=", ".join((options.title or first.benchmark, first.subset, first.variant)),
+        title=", ".join((title, subset, first.variant, *beyond)),
         benchmark=first.benchmark,
         versions=tuple(sorted({scored.run.version for scored in group.runs})),
-        subset=first.subset,
+        subset=subset,
         variant=first.variant,
         score=score,
         metric=_metric(first, score),
@@ -60,8 +66,29 @@ def table_of(group: Group, options: RankOptions) -> Table:
         rows=tuple(rows),
         method="" if ratings is None else ratings.method,
         anchor="" if ratings is None else f"{anchor.model or 'mean of the models'} = {anchor.value:g}",
-        notes=(*group.notes, *anchor_notes, *_rating_notes(ratings, rows, options), *_benchmark_notes(options)),
+        notes=(
+            *beyond_notes,
+            *group.notes,
+            *anchor_notes,
+            *_rating_notes(ratings, rows, options),
+            *_benchmark_notes(options),
+        ),
     )
+
+
+def _beyond(group: Group, title: str, size: int | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What title and notes say of problems that cannot all be the benchmark's; nothing where they can."""
+    if size is None or len(group.problems) <= size:
+        return (), ()
+    count = f"{len(group.problems):,}"
+    sources = {scored.run.source.title for scored in group.runs if scored.run.source is not None}
+    place = f" of {sources.pop()}" if len(sources) == 1 else ""
+    note = (
+        f"These are {count} problems, of which at most {size:,} are those of {title}: no number here is one of "
+        f"{title}. Say which they are with --dataset FILE, its rows or a list of ids, where the list is read (bw rank "
+        f"--resolved, bw store import)."
+    )
+    return (f"all {count} problems{place}, though the benchmark has {size:,}",), (note,)
 
 
 def _place(found: Rating) -> Rated:
@@ -120,7 +147,7 @@ def _rate(all_of: Sequence[Contender], problems: Sequence[str], options: RankOpt
 
 def _row(one: Contender, group: Group, score: Score, options: RankOptions, rated: Rated | None) -> LeaderboardRow:
     last, faults = one.last, sum(tally.faults for tally in one.tallies.values())
-    missing = sum(run.missing for run in one.runs)
+    missing = sum(tally.missing for tally in one.tallies.values())
     costs = [run.cost for run in one.runs]
     bracket = bounds(one.tallies.values()) if faults else None
     return LeaderboardRow(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from benchwright.core.errors import UnknownNameError, UsageError
-from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
+from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun, tallies_of_rows
 from benchwright.core.runs import ResultRow, Score
 from benchwright.store.blobs import read_blob
 from benchwright.store.entries import ROWS_FILE
@@ -98,12 +98,11 @@ class Reading:
         if wanted not in run.scores:
             has = ", ".join(run.scores)
             raise UsageError(f"Run {run.entry[:12]} ({shown(run.model)}) was not graded as {wanted}; it has {has}.")
-        from benchwright.store.row_tables import read_tallies, tallies
+        from benchwright.store.row_tables import read_tallies
 
         if run.entry in self._borrowed:
             rows = self._borrowed[run.entry].rows
-            found = tallies((row.problem_id, row.verdict.outcome) for row in rows if row.score is wanted)
-            return ScoredRun(run=run, score=wanted, tallies=found)
+            return ScoredRun(run=run, score=wanted, tallies=tallies_of_rows(rows, wanted))
         try:
             found = read_tallies(self._rows_file(run), wanted)
         except (OSError, ValueError, KeyError) as error:

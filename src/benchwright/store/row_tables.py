@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,9 +10,8 @@ import pyarrow as pa
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from benchwright.core.results import Tally
+from benchwright.core.results import Tally, tallies_of
 from benchwright.core.runs import ResultRow, Score
-from benchwright.core.verdicts import Outcome
 from benchwright.store.folder import row_from_plain, row_to_plain
 
 SCHEMA = pa.schema(
@@ -39,6 +37,8 @@ SCHEMA = pa.schema(
 )
 """The columns of ``rows.jsonl``; ``tests`` is flat."""
 
+_COUNTED = ("score", "problem_id", "outcome", "reason")
+"""What is read to count verdicts."""
 _BATCH = 20_000
 
 
@@ -113,32 +113,9 @@ def read_tallies(path: Path | BinaryIO, score: Score) -> dict[str, Tally]:
     Raises ``OSError`` or ``ValueError`` when the file is not whole.
     """
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
-        table = file.read(["problem_id", "score", "outcome"])
-    columns = (table.column(name).to_pylist() for name in ("problem_id", "score", "outcome"))
-    return tallies((problem, outcome) for problem, of, outcome in zip(*columns, strict=True) if of == score)
-
-
-def tallies(outcomes: Iterable[tuple[str, str]]) -> dict[str, Tally]:
-    """Count (problem, outcome) pairs; equal tallies are one object, for a store has millions."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for problem, outcome in outcomes:
-        count = counts[problem]
-        if outcome == Outcome.FAULT:
-            count[2] += 1
-        else:
-            count[0] += 1
-            count[1] += outcome == Outcome.PASSED
-    return {problem: _tally(*count) for problem, count in counts.items()}
-
-
-_TALLIES: dict[tuple[int, int, int], Tally] = {}
-
-
-def _tally(scored: int, passed: int, faults: int) -> Tally:
-    key = (scored, passed, faults)
-    if key not in _TALLIES:
-        _TALLIES[key] = Tally(scored=scored, passed=passed, faults=faults)
-    return _TALLIES[key]
+        table = file.read(list(_COUNTED))
+    columns = (table.column(name).to_pylist() for name in _COUNTED)
+    return tallies_of(verdict for of, *verdict in zip(*columns, strict=True) if of == score)
 
 
 def read_table(path: Path | BinaryIO) -> pa.Table:
