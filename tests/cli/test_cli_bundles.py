@@ -1,6 +1,5 @@
 """``bw store export``, ``bw verify``, ``bw store import``, ``bw regrade``, ``bw grade`` and ``bw diff`` of a bundle."""
 
-import dataclasses
 import json
 import shutil
 import subprocess
@@ -154,9 +153,5 @@ def test_runs_in_the_store_are_compared_too(bw: Run, exported: Path, tmp_path: P
     assert "did you mean m" in bw("diff", "M", exported).stderr
     with ResultStore(tmp_path / "home/results") as store:
         store.add(reported("stated"), [], {})
-        odd = dataclasses.replace(store.run("m"), run_id="odd", model="odd")
-        store.add(odd, store.rows(entry), {"../../escaped": b"x"})
-    for name, words in (("stated", "is an import without evidence"), ("odd", "leads out of its folder")):
-        done = bw("diff", name, exported)
-        assert (done.returncode, words in done.stderr) == (2, True), done
-    assert bw("store", "export", "odd.bw.zip", "odd").returncode == 2
+    done = bw("diff", "stated", exported)
+    assert (done.returncode, "is an import without evidence" in done.stderr) == (2, True), done
