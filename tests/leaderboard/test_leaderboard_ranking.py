@@ -64,7 +64,13 @@ def test_with_half_ties_the_order_is_that_of_what_is_solved(outcomes: list[list[
 
 def test_a_row_says_what_its_run_came_to() -> None:
     """Estimate and interval under the score's name, solved, faults with their bracket, coverage, cost."""
-    runs = [scored("a", [1, 1, 0, None], cost=2.5, missing=1, faults=1), scored("b", [0, 0, 0, 1])]
+    passed, missing, fault = (
+        Tally(scored=1, passed=1),
+        Tally(scored=1, passed=0, missing=1),
+        Tally(scored=0, passed=0, faults=1),
+    )
+    tallies = {"p0": passed, "p1": passed, "p2": missing, "p3": fault}
+    runs = [scored("a", tallies, cost=2.5), scored("b", [0, 0, 0, 1])]
     row = row_of(ranked(*runs), "a")
     assert row.estimate is not None
     assert (row.estimate.metric, row.estimate.n, row.estimate.value) == ("pass@1[calibrated]", 3, pytest.approx(2 / 3))
