@@ -136,11 +136,12 @@ def test_names_hold_anything_and_are_never_paths(tmp_path: Path, name: str) -> N
     """A model's name comes back as it was, can be asked for, and no path in the store has anything of it."""
     root = tmp_path / "deep" / "store"
     with ResultStore(root) as store:
-        added = store.add(run(name, name, benchmark=name, subset=name), TWO, {name: b"content"})
+        content = name.encode("utf-8", "surrogatepass")
+        added = store.add(run(name, name, benchmark=name, subset=name), TWO, {"plans.json": content})
         assert [one.model for one in store.runs(model=name, benchmark=name)] == [name]
         assert store.runs(model=f"{name}x") == []
         assert store.run(name).entry == added.entry
-        assert store.read_file(added.entry, name) == b"content"
+        assert store.read_file(added.entry, "plans.json") == content
         assert store.verify() == []
         before = store.index_dump()
         store.rebuild()

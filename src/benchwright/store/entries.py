@@ -10,6 +10,7 @@ from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ModelFacts, Origin, ReportedScore, Source, StoredRun
 from benchwright.core.runs import ResultRow, Score
+from benchwright.store.entry_checks import LONGEST_TEXT, check_generation, check_run
 from benchwright.store.upgrades import Kind, schema_of, upgraded
 
 ENTRY_FILE, ROWS_FILE = "entry.json", "rows.parquet"
@@ -32,13 +33,8 @@ def run_to_plain(run: StoredRun) -> dict[str, Any]:
 
 
 def run_from_plain(data: Mapping[str, Any]) -> StoredRun:
-    """Rebuild from :func:`run_to_plain` data; raises ``KeyError``, ``TypeError`` or ``ValueError`` on others."""
-    for names, kinds in _TYPES.items():
-        for name in names:
-            if not isinstance(data[name], kinds) or isinstance(data[name], bool):
-                raise ValueError(f"its {name} is a {type(data[name]).__name__}")
-    if not all(isinstance(text, str) for text in (*data["flags"], *data["files"], *data["files"].values())):
-        raise ValueError("a flag or a file has no name")
+    """Rebuild from :func:`run_to_plain` data; raises ``ValueError`` on others."""
+    check_run(data)
     return StoredRun(
         **{
             **data,
@@ -50,21 +46,6 @@ def run_from_plain(data: Mapping[str, Any]) -> StoredRun:
             "facts": ModelFacts.from_plain(data["facts"]),
         }
     )
-
-
-_TYPES: Mapping[tuple[str, ...], type | tuple[type, ...]] = {
-    (
-        "entry", "run_id", "benchmark", "version", "data_digest", "subset", "variant", "model", "scaffold", "finished",
-        "recorded",
-    ): str,
-    ("problems", "samples", "solved", "faults", "missing"): int,
-    ("cost",): (int, float, type(None)),
-    ("supersedes",): (str, type(None)),
-    ("files",): dict,
-    ("scores", "reported", "flags"): list,
-    ("evaluation",): (dict, type(None)),
-}  # fmt: skip
-"""What an entry made by others is checked for, so that no reader has to be."""
 
 
 def content_digest(run: StoredRun, rows: Iterable[ResultRow]) -> str:
@@ -105,7 +86,8 @@ class Entry:
 
     @classmethod
     def sealed(cls, run: StoredRun, content: str, generation: int) -> "Entry":
-        """An entry under the digest of what it holds; raises `UsageError` for a number that is not finite."""
+        """An entry under the digest of what it holds; raises `UsageError` for what no entry can hold."""
+        _refuse_unfit(run, generation)
         entry = cls(run=run, content=content, generation=generation)
         return dataclasses.replace(entry, run=dataclasses.replace(run, entry=_digest(entry._signed()), manifest={}))
 
@@ -141,9 +123,20 @@ class Entry:
             raise ValueError(f"{ENTRY_FILE} is not what was written under this name")
         try:
             run = run_from_plain({**document["run"], "entry": name})
-            return cls(run=run, content=document["content"], generation=document["generation"])
+            if not isinstance(document["content"], str) or len(document["content"]) > LONGEST_TEXT:
+                raise ValueError("it has no digest of its content")
+            return cls(run=run, content=document["content"], generation=check_generation(document["generation"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{ENTRY_FILE} does not describe a run ({error})") from error
+
+
+def _refuse_unfit(run: StoredRun, generation: int) -> None:
+    """Raise `UsageError` for what nobody could read again."""
+    try:
+        run_from_plain(json.loads(json.dumps(run_to_plain(run))))
+        check_generation(generation)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"The run says something that no run can say ({error}); leave it out or mend it.") from error
 
 
 def _digest(value: Any) -> str:

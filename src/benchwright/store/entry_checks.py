@@ -1,0 +1,171 @@
+"""What an entry that others made is checked for when it is read, so that no reader of runs has to be."""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+LONGEST_TEXT = 20_000
+"""Characters of a name, an id or a date.  Names of models are whatever people call them."""
+LONGEST_LIST = 10_000
+"""Flags, files and the like of one run; an agent's run of 500 instances has 500 reports."""
+LARGEST_DOCUMENT = 1_000_000
+"""Characters of what is kept as a document, such as an evaluation."""
+LARGEST_COUNT = 2**31 - 1
+"""Of problems, samples and generations: the columns of tables are as wide."""
+_LONGEST_PATH, _LONGEST_PART = 1_000, 255
+"""Of a file's name: what file systems hold, with room for the folder it is in."""
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+def bad_file_name(name: str) -> str:
+    """Why a text cannot be the name of a file of a run, in a clause; empty when it can.
+
+    Names are relative paths with slashes, as results folders have them below themselves; whoever lays an entry out in
+    a folder writes to them.
+    """
+    if not name or len(name) > _LONGEST_PATH or any(map(_too_long, name.split("/"))):
+        return "is empty or too long"
+    if not all(part.strip(" ") and part not in (".", "..") for part in name.split("/")):
+        return "leads elsewhere"
+    if "\\" in name or _DRIVE.match(name):
+        return "leads elsewhere on some systems"
+    if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 or 0xD800 <= ord(one) < 0xE000 for one in name):
+        return "has characters that no file's name should have"
+    return ""
+
+
+def _too_long(part: str) -> bool:
+    return len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART
+
+
+Check = Callable[[Any], str]
+"""What is wrong with a value, in a clause; empty when nothing is."""
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        return f"is a {type(value).__name__}"
+    return "is too long" if len(value) > LONGEST_TEXT else ""
+
+
+def _optional(check: Check) -> Check:
+    return lambda value: "" if value is None else check(value)
+
+
+def _whole(lowest: int) -> Check:
+    def check(value: Any) -> str:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return f"is a {type(value).__name__}"
+        return "" if lowest <= value <= LARGEST_COUNT else "is out of range"
+
+    return check
+
+
+def _number(lowest: float, highest: float) -> Check:
+    def check(value: Any) -> str:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return f"is a {type(value).__name__}"
+        if isinstance(value, float) and not math.isfinite(value):
+            return "is not finite"
+        return "" if lowest <= value <= highest else "is out of range"
+
+    return check
+
+
+def _truth(value: Any) -> str:
+    return "" if isinstance(value, bool) else f"is a {type(value).__name__}"
+
+
+def _list_of(check: Check) -> Check:
+    def checked(value: Any) -> str:
+        if not isinstance(value, list) or len(value) > LONGEST_LIST:
+            return "is no list" if not isinstance(value, list) else "is too long"
+        return next((f"has a part that {why}" for one in value if (why := check(one))), "")
+
+    return checked
+
+
+def _scores(value: Any) -> str:
+    return _list_of(_text)(value) or ("has one twice" if len(set(value)) != len(value) else "")
+
+
+def _fields(checks: Mapping[str, Check]) -> Check:
+    def checked(value: Any) -> str:
+        if not isinstance(value, dict):
+            return f"is a {type(value).__name__}"
+        if odd := value.keys() ^ checks.keys():
+            return f"has fields more or less than it should ({min(odd)!r:.60})"
+        return next((f"has a {name} that {why}" for name, check in checks.items() if (why := check(value[name]))), "")
+
+    return checked
+
+
+def _document(value: Any) -> str:
+    if not isinstance(value, dict):
+        return f"is a {type(value).__name__}"
+    return "is too large" if len(json.dumps(value)) > LARGEST_DOCUMENT else ""
+
+
+def _files(value: Any) -> str:
+    if not isinstance(value, dict) or len(value) > LONGEST_LIST:
+        return "is no mapping of names" if not isinstance(value, dict) else "has too many"
+    for name, digest in value.items():
+        if why := bad_file_name(name) or _text(digest):
+            return f"has a name {name!r:.80} that {why}"
+    return ""
+
+
+def _pair(value: Any) -> str:
+    return "" if isinstance(value, list) and len(value) == 2 and not any(map(_text, value)) else "is no pair of texts"
+
+
+_MOST_DOLLARS = 1e9
+_MOST_PARAMETERS = 1e9
+"""In billions."""
+_SOURCE = _fields({"kind": _text, "title": _text, "url": _text, "files": _list_of(_pair), "note": _text})
+_FACTS = _fields(
+    {
+        **dict.fromkeys(("link", "released", "cutoff", "open_data"), _text),
+        **dict.fromkeys(("parameters", "active_parameters"), _optional(_number(0, _MOST_PARAMETERS))),
+        **dict.fromkeys(("open_weights", "instruction_tuned"), _optional(_truth)),
+    }
+)
+_REPORTED = _fields({"metric": _text, "value": _number(0, 1), "n": _optional(_whole(0))})
+_RUN = _fields(
+    {
+        **dict.fromkeys(
+            (
+                "entry", "run_id", "origin", "benchmark", "version", "data_digest", "subset", "variant", "model",
+                "scaffold", "finished", "recorded",
+            ),
+            _text,
+        ),
+        **dict.fromkeys(("problems", "solved", "faults", "missing"), _whole(0)),
+        "samples": _whole(1),
+        "source": _optional(_SOURCE),
+        "scores": _scores,
+        "reported": _list_of(_REPORTED),
+        "cost": _optional(_number(0, _MOST_DOLLARS)),
+        "flags": _list_of(_text),
+        "facts": _FACTS,
+        "evaluation": _optional(_document),
+        "supersedes": _optional(_text),
+        "files": _files,
+    }
+)  # fmt: skip
+
+
+def check_run(data: Mapping[str, Any]) -> None:
+    """Raise ``ValueError``, with a clause, unless plain data has every field of a run, in its form and range."""
+    if why := _RUN(dict(data)):
+        raise ValueError(f"it {why}")
+
+
+def check_generation(value: Any) -> int:
+    """The generation that an entry says; raises ``ValueError`` for what can be none."""
+    if why := _whole(1)(value):
+        raise ValueError(f"its generation {why}")
+    assert isinstance(value, int)
+    return value
