@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.app.importing_submissions import resolved_runs
+from benchwright.app.importing_base import ImportOptions
+from benchwright.app.importing_submissions import import_resolved, resolved_runs
 from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.digest import digest_of_bytes
 from benchwright.core.errors import UsageError
@@ -48,6 +49,21 @@ def test_each_submission_is_an_imported_run_with_its_source(path: Path) -> None:
     assert all(tally.scored == 1 for run in found.runs for tally in run.tallies.values())
     assert no_day.run.finished == ""
     assert len({run.run.entry for run in found.runs}) == 3
+
+
+def test_without_ids_the_first_note_says_what_is_taken(path: Path) -> None:
+    """All that the list names, beside how many the benchmark has, and what to do; the source keeps that note."""
+    found = resolved_runs(path, benchmark="swebench-verified")
+    said = (
+        "Nothing said which instances are the benchmark's, so all 4 that resolved.json names are taken, though "
+        "swebench-verified has 500; give --dataset FILE with the benchmark's rows, or a list of ids."
+    )
+    assert found.notes[0] == said
+    imported = import_resolved(path, ImportOptions(benchmark="swebench-verified"))
+    assert imported.notes[0] == said
+    assert imported.runs[0].run.source is not None
+    assert imported.runs[0].run.source.note.startswith(said)
+    assert "has" not in resolved_runs(path, benchmark="mine").notes[0]
 
 
 def test_a_partial_submission_is_flagged_and_may_be_judged_on_the_overlap(path: Path) -> None:

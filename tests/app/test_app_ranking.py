@@ -14,6 +14,7 @@ from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ModelFacts, Origin, ProblemFacts, ReportedScore, Source, StoredRun
 from benchwright.core.runs import Score
+from benchwright.core.verdicts import Outcome
 from benchwright.store.results import ResultStore
 
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
@@ -27,7 +28,8 @@ def store(tmp_path: Path) -> Path:
 
 def ranked(store: Path, **request: Any) -> Ranking:
     """The ranking of a store."""
-    values: dict[str, Any] = {"benchmark": "starter", "store": store, "rounds": 20, **request}
+    there = store if store.is_dir() else None  # a store that is named has to be there
+    values: dict[str, Any] = {"benchmark": "starter", "store": there, "rounds": 20, **request}
     return rank(RankRequest(**values), Workspace(home=store.parent))
 
 
@@ -151,6 +153,81 @@ def test_the_score_can_be_chosen(store: Path) -> None:
     ]
 
 
+def test_a_score_that_no_run_has_is_told_with_those_there_are(store: Path) -> None:
+    """Eight results without the score are not called none; those of other subsets are not among them."""
+    for number in range(8):
+        add_run(store, f"m{number}", "PF", scores=(Score.EXTRACTED, Score.CALIBRATED))
+    add_run(store, "other", "PF", subset="hard")
+    with pytest.raises(
+        UsageError,
+        match=r"There are no results of starter under the score patch in the store .*, but 8 are there under others "
+        r"\(extracted, calibrated\); choose one of these with --score, or leave it out\.",
+    ):
+        ranked(store, score=Score.PATCH)
+    with pytest.raises(UsageError, match="in the results that were named, but 1 is there under others"):
+        ranked(store, score=Score.PATCH, runs=("m0",))
+
+
+def test_only_runs_of_the_part_that_is_ranked_are_left_out(store: Path) -> None:
+    """Another subset's runs are counted, whatever score they have; a replaced one of that subset is its own affair."""
+    add_run(store, "a", "PF")
+    add_run(store, "hard", "PF", subset="hard", run_id="h")
+    add_run(store, "hard", "PP", subset="hard", run_id="h")
+    add_run(store, "also hard", "PP", subset="hard", scores=(Score.EXTRACTED,))
+    ranking = ranked(store, score=Score.CALIBRATED)
+    assert ranking.left_out == ()
+    assert "2 results of other subsets or variants are not looked at." in ranking.notes
+    add_run(store, "b", "PF", scores=(Score.EXTRACTED,))
+    assert [one.model for one in ranked(store, score=Score.CALIBRATED).left_out] == ["b"]
+
+
+def test_own_runs_are_of_no_other_subset_because_imports_are_wanted(store: Path) -> None:
+    """What is left out for its origin is not counted as of another part of the benchmark."""
+    add_run(store, "own", "PF")
+    add_import(store, "theirs", "PP")
+    assert ranked(store, imports=Imports.ONLY).notes == ()
+
+
+def test_tables_are_not_called_the_same(store: Path) -> None:
+    """What sets a table apart stands in its title; the main one keeps its own."""
+    add_run(store, "own", "PF")
+    add_run(store, "own too", "PP")
+    add_run(store, "old", "PP", version="0.0.9")
+    add_run(store, "often", {"p0": (Outcome.PASSED,) * 2, "p1": (Outcome.FAILED,) * 2}, samples=2)
+    add_import(store, "theirs", "PP")
+    ranking = ranked(store)
+    assert ranking.main.title == "Starter tasks, full, complete"
+    others = {table.rows[0].model: table.title for table in ranking.others}
+    assert others["theirs"] == "Starter tasks, full, complete, imported from Official verdicts"
+    assert others["old"].startswith("Starter tasks, full, complete, own results, data 0.0.9")
+    assert others["often"].endswith("several samples each")
+    titles = [ranking.main.title, *others.values()]
+    assert len(titles) == len(set(titles)) == 4
+    assert [table["title"] for table in ranking.to_plain()["other_tables"]] == [one.title for one in ranking.others]
+
+
+def test_a_subset_is_compared_with_the_whole_on_the_same_problems(store: Path) -> None:
+    """Named results of a subset and of all share a table if their common problems have the same digests."""
+    digests = {f"p{number}": f"d{number}" for number in range(4)}
+    part = {"p0": "d0", "p1": "d1"}
+    add_run(store, "whole", "PPFF", data_digest="all", manifest={"problem_digests": digests})
+    add_run(store, "part", "PF", subset="hard", data_digest="part", manifest={"problem_digests": part})
+    add_run(store, "other", "PF", subset="hard", manifest={"problem_digests": {"p0": "d0", "p1": "changed"}})
+    add_run(store, "unknown", "PF", subset="hard")
+    ranking = ranked(store, runs=("whole", "part"))
+    assert (models(ranking), ranking.others) == (["whole", "part"], ())
+    assert (ranking.main.subset, ranking.main.problems) == ("hard", ("p0", "p1"))
+    assert ranking.main.notes[:2] == (
+        "Runs of the subsets full and hard stand together, for their common problems are the same ones.",
+        "1 of 2 runs have further problems; all are compared on 2 common ones.",
+    )
+    for other in ("other", "unknown"):
+        (table,) = ranked(store, runs=("whole", other)).others
+        assert "of subset" in table.reason
+    assert len(ranked(store, runs=("whole", "part"), common=False).others) == 1
+    assert models(ranked(store)) == ["whole"]
+
+
 def test_problems_dates_come_from_the_store(store: Path) -> None:
     """What was written down of the problems, and of the model, decides the contamination window."""
     dates = [ProblemFacts(id=f"p{number}", created=f"202{number}-01-01") for number in range(2)]
@@ -172,7 +249,10 @@ def test_problems_dates_come_from_the_store(store: Path) -> None:
         ({"imports": Imports.ONLY}, "There are no imported results of starter"),
         ({"benchmark": "bigcodebench"}, "There are no results of bigcodebench in the store"),
         ({"anchor": "nobody"}, "no model to anchor the ratings to named 'nobody'"),
-        ({"anchor": "a=nan"}, "no model to anchor the ratings to named 'a=nan'"),
+        ({"anchor": "b=nan"}, "no model to anchor the ratings to named 'b=nan'"),
+        ({"anchor": "a=abc"}, r"The rating of the anchor a is no number: 'abc'; give a=1000, or a alone\."),
+        ({"anchor": "a=inf"}, "is no number: 'inf'"),
+        ({"anchor": "a="}, "is no number: ''"),
         ({"rounds": 0}, "at least one round"),
         ({"resolved": Path("x.json")}, "is of repository problems, and starter is not"),
         ({"benchmark": "bigcodebench", "runs": ("a",)}, "is a result of starter, not of bigcodebench"),
@@ -207,6 +287,25 @@ def test_a_list_of_resolved_instances_is_ranked(tmp_path: Path) -> None:
     assert "5 to 10 % are estimated to be wrong themselves" in notes
     assert "not what it tried" in notes
     assert not (tmp_path / "none").exists()
+
+
+def test_a_list_of_more_than_the_benchmark_has_says_so_first(tmp_path: Path) -> None:
+    """Title and first note say that these are not the benchmark's instances, and what to do."""
+    path = tmp_path / "resolved.json"
+    path.write_text(json.dumps({f"a__b-{number}": ["x"] if number else ["x", "y"] for number in range(51)}))
+    ranking = ranked(tmp_path / "results", benchmark="swebench-mini", resolved=path)
+    assert ranking.main.title.endswith(", all, patch, all 51 problems of resolved.json, though the benchmark has 50")
+    notes = ranking.to_plain()["notes"]
+    assert notes[0].startswith("These are 51 problems, of which at most 50 are those of SWE-bench")
+    assert "--dataset FILE" in notes[0]
+    assert not any("Nothing said which" in note for note in notes)
+    path.write_text(json.dumps({f"a__b-{number}": ["x", "y"] for number in range(50)}))
+    fewer = ranked(tmp_path / "results", benchmark="swebench-mini", resolved=path)
+    assert fewer.main.title.endswith(", all, patch")
+    assert fewer.notes[0].startswith(
+        "Nothing said which instances are the benchmark's, so all 50 that resolved.json names are taken, though "
+        "swebench-mini has 50; give --dataset FILE"
+    )
 
 
 def test_the_public_submissions_are_ranked_by_what_they_resolved() -> None:

@@ -1,8 +1,10 @@
 """``bw rank``: the table in a terminal, its JSON, and what is misuse."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running_bw import Run
@@ -63,6 +65,22 @@ def test_names_do_no_harm_in_a_terminal(bw: Run, store: Path) -> None:
     assert "模型/四" in said
 
 
+def test_names_are_given_the_room_there_is(bw: Run, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 200 columns a name of 60 characters is whole, at 110 it is cut where the table would be too wide."""
+    name = "20241221_codestory_midwit_claude-3-5-sonnet_swe-search_again"
+    add_run(store, name, "PF")
+    add_run(store, "b", "FF")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    narrow = bw("rank", "starter", "--rounds", "5").stdout
+    assert name not in narrow
+    assert "…" in narrow
+    assert max(len(line) for line in narrow.splitlines() if line[:1] in "│┏") <= 110
+    monkeypatch.setenv("COLUMNS", "200")
+    wide = bw("rank", "starter", "--rounds", "5").stdout
+    assert name in wide
+    assert max(len(line) for line in wide.splitlines() if line[:1] in "│┏") <= 200
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -119,3 +137,31 @@ def test_official_verdicts_are_ranked(bw: Run, verdicts: Callable[..., Path]) ->
     assert (plain["variant"], plain["rows"][0]["origin"]) == ("complete", "imported")
     assert "2 verdict files of other subsets or variants are not looked at." in plain["notes"]
     assert any("People solve 97 % of the tasks" in note for note in plain["notes"])
+
+
+def test_a_folder_of_other_things_is_looked_through_in_bounds(
+    bw: Run, tmp_path: Path, verdicts: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders that vanish meanwhile are no matter, one that cannot be read is counted, too many are refused."""
+    folder = verdicts("a", "full-complete.official_verdicts.json", t0="pass")
+    for number in range(10):
+        (folder / f"other{number}").mkdir()
+        (folder / f"other{number}" / "notes.json").write_text("{}")
+    scan = os.scandir
+
+    def scandir(path: Any) -> Any:
+        if str(path).endswith("other3"):
+            raise FileNotFoundError(2, "No such file or directory", path)
+        if str(path).endswith("other4"):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    arguments = ("rank", "bigcodebench", "--verdicts", folder, "--score", "calibrated", "--rounds", "5", "--json")
+    done = bw(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert "1 folders could not be read, and are not looked at." in json.loads(done.stdout)["notes"]
+    monkeypatch.setattr("benchwright.app.ranking_files._MOST_ENTRIES", 15)
+    done = bw(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds more than 15 files and folders; name the folder with the verdict files" in done.stderr

@@ -19,6 +19,7 @@ from benchwright.app.importing_base import (
     row_of,
     run_of,
 )
+from benchwright.benchmarks.facts import facts_of
 from benchwright.benchmarks.swebench.instance_ids import instance_of, read_instances
 from benchwright.benchmarks.swebench.submissions import Attempted, Resolved, read_resolved
 from benchwright.core.errors import UsageError
@@ -90,7 +91,7 @@ def resolved_runs(
     return ResolvedRuns(
         resolved=found.resolved,
         runs=tuple(run.scored for run in _runs(found, benchmark, options)),
-        notes=found.resolved.notes(attempted),
+        notes=_notes(found.resolved, benchmark, attempted),
         facts={one.id: one for one in found.instances},
     )
 
@@ -102,7 +103,20 @@ def import_resolved(path: Path, options: ImportOptions) -> Imported:
     runs = tuple(run for run in _runs(found, benchmark, options) if options.model in (None, run.run.model))
     if not runs:
         raise UsageError(f"{path} has {len(found.resolved.solved)} submissions, and {options.model!r} is none of them.")
-    return Imported(runs=runs, notes=found.resolved.notes(options.attempted))
+    return Imported(runs=runs, notes=_notes(found.resolved, benchmark, options.attempted))
+
+
+def _notes(resolved: Resolved, benchmark: str, attempted: Attempted) -> tuple[str, ...]:
+    """What a reader must know; first of all whether these are the benchmark's instances."""
+    if not resolved.ids_from_file:
+        return resolved.notes(attempted)
+    size = facts_of(benchmark).problems
+    has = "" if size is None else f", though {benchmark} has {size:,}"
+    first = (
+        f"Nothing said which instances are the benchmark's, so all {len(resolved.problem_ids):,} that "
+        f"{resolved.path.name} names are taken{has}; give --dataset FILE with the benchmark's rows, or a list of ids."
+    )
+    return (first, *resolved.notes(attempted))
 
 
 class _Found(NamedTuple):
@@ -127,7 +141,7 @@ def _runs(found: _Found, benchmark: str, options: ImportOptions) -> tuple[Import
         title=options.source_title or resolved.path.name,
         url=options.source_url or "",
         files=((resolved.path.name, resolved.sha256),),
-        note=" ".join(resolved.notes(options.attempted)),
+        note=" ".join(_notes(resolved, benchmark, options.attempted)),
     )
     place = repository_place(options, benchmark)
     files = {resolved.path.name: resolved.path, **facts_file(found.instances)}

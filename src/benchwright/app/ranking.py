@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from benchwright.benchmarks.facts import facts_of
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.benchmarks.swebench.submissions import Attempted
+from benchwright.core.benchmark_facts import BenchmarkFacts
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import Origin, StoredRun
 from benchwright.core.runs import Score
@@ -29,6 +30,7 @@ from benchwright.leaderboard.tables import (
     row_to_plain,
     table_to_plain,
 )
+from benchwright.leaderboard.titles import told_apart
 from benchwright.stats.intervals import SEED
 from benchwright.stats.ratings import ROUNDS, Anchor, Ties
 
@@ -132,7 +134,9 @@ def rank(request: RankRequest, workspace: Workspace) -> Ranking:
         raise UsageError(f"Intervals take at least one round, and {request.rounds} was given; choose --rounds 500.")
     request = replace(request, subset=known.subset(request), variant=known.variant(request))
     with open_to_read(workspace, request.store) as store:
-        return _ranking(request, known, gather(request, store))
+        found = _ranking(request, known, gather(request, store))
+    main, *others = told_apart((found.main, *found.others))
+    return replace(found, main=main, others=tuple(others))
 
 
 def rank_sources(request: RankRequest, sources: Sources) -> Ranking:
@@ -155,24 +159,25 @@ def _ranking(request: RankRequest, known: "_Known", every: Sources) -> Ranking:
     options = RankOptions(
         ties=request.ties,
         rounds=request.rounds,
-        anchor=_anchor(request.anchor),
+        anchor=_anchor(request.anchor, {one.run.model for one in sources.scored}),
         seed=request.seed,
         rating=request.rating,
         title=known.title,
         benchmark=facts,
+        sizes=known.sizes(facts),
     )
     tables = [
         _table(group, options, sources, rated=number == 0 or request.every_table)
         for number, group in enumerate(arrange(sources.scored, policy))
     ]
     tables += reported_tables(sources.reported, title=known.title, benchmark=facts)
-    elsewhere = len(every.runs) - len(sources.runs)
+    elsewhere = sum(not _of_part(run, request) for run in (*every.runs, *every.lacking))
     notes = (f"{elsewhere} results of other subsets or variants are not looked at.",) if elsewhere else ()
     return Ranking(
         request=request,
         main=tables[0],
         others=tuple(tables[1:]),
-        left_out=sources.left_out,
+        left_out=sources.left_out(request.score),
         notes=(*sources.notes, *notes),
     )
 
@@ -206,20 +211,40 @@ class _Known:
     def ids(self, subset: str) -> frozenset[str]:
         return self.subset_ids.get(subset, frozenset())
 
+    def sizes(self, facts: BenchmarkFacts) -> dict[str, int]:
+        """How many problems subsets have, as far as that is known without the data."""
+        whole = {self.subsets[0]: facts.problems} if self.subsets and facts.problems is not None else {}
+        return whole | {subset: len(ids) for subset, ids in self.subset_ids.items() if ids}
 
-def _anchor(text: str | None) -> Anchor:
+
+def _anchor(text: str | None, models: Collection[str]) -> Anchor:
     """``MODEL`` or ``MODEL=RATING``; a name may hold equals signs itself, the last one counts if a number follows.
 
-    What is no finite number belongs to the name.
+    Raises `UsageError` when no finite number follows the name of a model.
     """
     if text is None:
         return Anchor()
     name, _, value = text.rpartition("=")
-    try:
-        rating = float(value)
-    except ValueError:
+    if not name or text in models:
         return Anchor(model=text)
-    return Anchor(model=name, value=rating) if name and math.isfinite(rating) else Anchor(model=text)
+    rating = _finite(value)
+    if rating is not None:
+        return Anchor(model=name, value=rating)
+    if name in models:
+        raise UsageError(f"The rating of the anchor {name} is no number: {value!r}; give {name}=1000, or {name} alone.")
+    return Anchor(model=text)
+
+
+def _finite(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _of_part(run: StoredRun, request: RankRequest) -> bool:
+    return request.subset in (None, run.subset) and request.variant in (None, run.variant)
 
 
 def _wanted(sources: Sources, request: RankRequest) -> Sources:
@@ -228,21 +253,30 @@ def _wanted(sources: Sources, request: RankRequest) -> Sources:
     def fits(run: StoredRun) -> bool:
         return (
             run.benchmark == request.benchmark
-            and request.subset in (None, run.subset)
-            and request.variant in (None, run.variant)
+            and _of_part(run, request)
             and not (request.imports is Imports.ONLY and run.origin is Origin.OWN)
         )
 
     kept = sources.only(fits)
     if not kept.scored and not kept.reported:
-        raise UsageError(_nothing(sources, request))
+        raise UsageError(_without_score(kept, request) if kept.lacking else _nothing(sources, request))
     return kept
+
+
+def _without_score(sources: Sources, request: RankRequest) -> str:
+    there = dict.fromkeys(score.value for run in sources.lacking for score in run.scores)
+    count = f"{len(sources.lacking)} {'is' if len(sources.lacking) == 1 else 'are'}"
+    return (
+        f"There are no results of {request.benchmark} under the score {request.score} in {sources.where}, but {count} "
+        f"there under others ({', '.join(there)}); choose one of these with --score, or leave it out."
+    )
 
 
 def _nothing(sources: Sources, request: RankRequest) -> str:
     asked = ", ".join(word for word in (request.subset, request.variant) if word)
     imports = "imported " if request.imports is Imports.ONLY else ""
-    there = Counter(f"{run.subset}, {run.variant}" for run in sources.runs if run.benchmark == request.benchmark)
+    runs = [run for run in (*sources.runs, *sources.lacking) if run.benchmark == request.benchmark]
+    there = Counter(f"{run.subset}, {run.variant}" for run in runs)
     if not there:
         return (
             f"There are no results of {request.benchmark} in {sources.where}; grade or run something first, or name "

@@ -75,7 +75,12 @@ class Sources:
     scored: tuple[ScoredRun, ...] = ()
     reported: tuple[StoredRun, ...] = ()
     """Runs of sources that state numbers only."""
-    left_out: tuple[LeftOut, ...] = ()
+    lacking: tuple[StoredRun, ...] = ()
+    """Runs without the score that is asked for."""
+    replaced: tuple[StoredRun, ...] = ()
+    """Runs in whose place another grading of the same answers counts."""
+    damaged: tuple[LeftOut, ...] = ()
+    """Entries that cannot be read, so that little is known of them."""
     notes: tuple[str, ...] = ()
     problem_ids: tuple[str, ...] = ()
     """All problems of the benchmark, where a file of its rows was given."""
@@ -93,7 +98,21 @@ class Sources:
             self,
             scored=tuple(one for one in self.scored if fits(one.run)),
             reported=tuple(run for run in self.reported if fits(run)),
+            lacking=tuple(run for run in self.lacking if fits(run)),
+            replaced=tuple(run for run in self.replaced if fits(run)),
         )
+
+    def left_out(self, score: Score | None) -> tuple[LeftOut, ...]:
+        """What is in no table, each with the reason; ``score`` is the one that was asked for."""
+        lacking = [
+            LeftOut(entry=run.entry, model=run.model, reason=f"It has no score {score}, only {_has(run)}.")
+            for run in self.lacking
+        ]
+        replaced = [
+            LeftOut(entry=run.entry, model=run.model, reason="Another grading of the same run counts in its place.")
+            for run in self.replaced
+        ]
+        return (*lacking, *replaced, *self.damaged)
 
     def with_(self, other: "Sources") -> "Sources":
         """Both together."""
@@ -102,7 +121,9 @@ class Sources:
             where=f"{self.where} and {other.where}",
             scored=self.scored + other.scored,
             reported=self.reported + other.reported,
-            left_out=self.left_out + other.left_out,
+            lacking=self.lacking + other.lacking,
+            replaced=self.replaced + other.replaced,
+            damaged=self.damaged + other.damaged,
             notes=self.notes + other.notes,
             problem_ids=self.problem_ids or other.problem_ids,
             facts=lambda run: self.facts(run) if run.entry in own else other.facts(run),
@@ -169,12 +190,8 @@ def _whole_store(wanted: Wanted, store: ResultStore) -> Sources:
         for run in current
     ]
     found = _of_runs(runs, wanted, store, f"the store {store.layout.root}", skip_damaged=True)
-    left_out = [
-        LeftOut(entry=run.entry, model=run.model, reason="Another grading of the same run counts in its place.")
-        for run in replaced
-    ]
     damaged = [LeftOut(entry=entry, model="", reason=reason) for entry, reason in sorted(store.damaged.items())]
-    return replace(found, left_out=(*found.left_out, *left_out, *damaged))
+    return replace(found, replaced=tuple(replaced), damaged=tuple(damaged))
 
 
 def _of_runs(
@@ -193,10 +210,7 @@ def _of_runs(
         where=where,
         scored=tuple(store.scored(fit, wanted.score, skip_damaged=skip_damaged)),
         reported=tuple(run for run in runs if run.reported_only),
-        left_out=tuple(
-            LeftOut(entry=run.entry, model=run.model, reason=f"It has no score {wanted.score}, only {_has(run)}.")
-            for run in lacking
-        ),
+        lacking=tuple(lacking),
         facts=lambda run: store.problem_facts(run.entry),
     )
 

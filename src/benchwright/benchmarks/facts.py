@@ -9,8 +9,8 @@ FACTS: Registry[BenchmarkFacts] = Registry(
         "bigcodebench": "benchwright.benchmarks.bigcodebench.facts:FACTS",
         "swebench-verified": "benchwright.benchmarks.swebench.facts:VERIFIED",
         "swebench-mini": "benchwright.benchmarks.swebench.facts:MINI",
-        "swebench-lite": "benchwright.benchmarks.swebench.facts:SWEBENCH",
-        "swebench-full": "benchwright.benchmarks.swebench.facts:SWEBENCH",
+        "swebench-lite": "benchwright.benchmarks.swebench.facts:LITE",
+        "swebench-full": "benchwright.benchmarks.swebench.facts:FULL",
     },
     group="benchwright.benchmark_facts",
 )

@@ -1,7 +1,8 @@
 """How a ranking looks in a terminal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
@@ -10,7 +11,7 @@ from benchwright.app.ranking import LeaderboardRow, Ranking, Table, shared_flags
 from benchwright.cli.tables import note
 
 _NAME = 32
-"""Characters of a name that are shown; the JSON has all."""
+"""Characters of a name that are shown where there is not room for more; the JSON has all."""
 
 
 def show_ranking(out: Console, ranking: Ranking, *, every_table: bool) -> None:
@@ -52,11 +53,13 @@ def _show(out: Console, table: Table) -> None:
     common = shared_flags([row.flags for row in table.rows]) if len(table.rows) > 1 else ()
     hidden = {flag.name for flag in common}
     grid = Grid()
-    columns = [(name, cell) for name, cell, shown in _columns(table, hidden) if shown]
+    columns = [(name, [cell(row) for row in table.rows]) for name, cell, shown in _columns(table, hidden) if shown]
+    room = _room(out.width, columns)
     for name, _ in columns:
-        grid.add_column(escape(name), justify="left" if name in ("model", "flags") else "right", overflow="fold")
-    for row in table.rows:
-        grid.add_row(*(escape(cell(row)) for _, cell in columns))
+        grid.add_column(escape(name), justify="left" if name in (_MODEL, "flags") else "right", overflow="fold")
+    shown = [[short(cell, room) for cell in cells] if name == _MODEL else cells for name, cells in columns]
+    for row in zip(*shown, strict=True):
+        grid.add_row(*map(escape, row))
     out.print(grid)
     for line in (table.method, f"Anchor: {table.anchor}." if table.anchor else ""):
         if line:
@@ -65,7 +68,14 @@ def _show(out: Console, table: Table) -> None:
         out.print(escape(f"All rows, {flag.name}: {flag.text}"), soft_wrap=True)
 
 
+def _room(width: int, columns: Sequence[tuple[str, Sequence[str]]]) -> int:
+    """Characters that the other columns leave for names; a border and two spaces go with each column."""
+    taken = sum(max(map(cell_len, (name, *cells))) for name, cells in columns if name != _MODEL)
+    return max(_NAME, width - taken - 3 * len(columns) - 1)
+
+
 Cell = Callable[[LeaderboardRow], str]
+_MODEL = "model"
 
 
 def _columns(table: Table, hidden: set[str]) -> list[tuple[str, Cell, bool]]:
@@ -73,7 +83,7 @@ def _columns(table: Table, hidden: set[str]) -> list[tuple[str, Cell, bool]]:
     rows = table.rows
     return [
         ("rank", _rank, any(row.rated for row in rows)),
-        ("model", lambda row: short(row.label), True),
+        (_MODEL, lambda row: row.label, True),
         ("rating", _rating, any(row.rated for row in rows)),
         (table.metric, _score, True),
         ("solved", lambda row: f"{row.solved}/{row.problems}", table.score is not None),

@@ -30,6 +30,8 @@ class TaskErrors:
 class BenchmarkFacts:
     """Everything of this kind that is known of one benchmark."""
 
+    problems: int | None = None
+    """How many problems the whole of it has; None when that is known from elsewhere, or not at all."""
     public: str = ""
     """Date from which on all its problems could be read by anybody, ISO 8601; empty when unknown."""
     public_source: str = ""

@@ -138,7 +138,7 @@ def reasons_apart(a: Conditions, b: Conditions, policy: Policy) -> tuple[str, ..
 def _reasons(a: Conditions, b: Conditions, policy: Policy) -> Iterator[str]:
     for name in ("benchmark", "subset", "variant", "score", "rules"):
         one, other = getattr(a, name), getattr(b, name)
-        if name == "subset" and policy.common and _same_problems(a, b):
+        if name == "subset" and _part_of_the_other(a, b, policy):
             continue
         if one != other and (name != "rules" or (one and other)):
             yield f"A is of {name} {one}, B of {other}"
@@ -152,8 +152,10 @@ def _reasons(a: Conditions, b: Conditions, policy: Policy) -> Iterator[str]:
     yield from _making_apart(a, b, policy)
 
 
-def _same_problems(a: Conditions, b: Conditions) -> bool:
-    """Whether two runs are known to have been asked the same where they have problems of the same name."""
+def _part_of_the_other(a: Conditions, b: Conditions, policy: Policy) -> bool:
+    """Whether runs of two subsets may be compared on common problems: these are known to be the same ones."""
+    if not policy.common or a.subset == b.subset:
+        return False
     common = a.digest_of_each.keys() & b.digest_of_each.keys()
     return bool(common) and all(a.digest_of_each[one] == b.digest_of_each[one] for one in common)
 
@@ -167,6 +169,8 @@ def _data_apart(a: Conditions, b: Conditions, policy: Policy) -> Iterator[str]:
 
     An import that does not state its version stands among own results when imports are asked for, and is flagged.
     """
+    if _part_of_the_other(a, b, policy):  # a part has another digest than the whole
+        return
     digests = ((a.data_digest, b.data_digest), (a.problem_digests, b.problem_digests))
     if a.version == b.version:
         if all((a.data_digest, b.data_digest)) and not any(one and one == other for one, other in digests):

@@ -8,10 +8,14 @@ SWEBENCH = BenchmarkFacts(
     public="2023-10-10",
     public_source="SWE-bench's paper, arXiv:2310.06770; each fix was public in its repository even before",
 )
-"""The whole of SWE-bench, and Lite."""
+"""What is true of every part of SWE-bench."""
+
+FULL = replace(SWEBENCH, problems=2294)
+LITE = replace(SWEBENCH, problems=300)
 
 VERIFIED = replace(
     SWEBENCH,
+    problems=500,
     task_errors=TaskErrors(
         low=0.05,
         high=0.10,
@@ -21,5 +25,5 @@ VERIFIED = replace(
     ),
 )
 
-MINI = VERIFIED
+MINI = replace(VERIFIED, problems=50)
 """Fifty of Verified's tasks; the estimate is that of all 500."""

@@ -83,11 +83,6 @@ class Resolved:
             "The source lists what each submission resolved, not what it tried: an instance that is not listed counts "
             "as not resolved."
         )
-        if self.ids_from_file:
-            yield (
-                f"Nothing said which instances are the benchmark's; all {len(self.problem_ids)} that {self.path.name} "
-                "names are taken."
-            )
         if self.repeated:
             yield f"Listings that repeat a submission for the same instance, counted once: {self.repeated:,}."
         if self.unnamed:

@@ -1,0 +1,94 @@
+"""Titles that tell tables of one subset and variant apart, by what sets them apart."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import count
+
+from benchwright.core.results import Origin
+from benchwright.leaderboard.tables import Table
+
+
+def told_apart(tables: Sequence[Table]) -> tuple[Table, ...]:
+    """The same tables with titles of which none is there twice.
+
+    The first of a title keeps it.  The others are given as much of what sets them apart from one another, and from
+    the first, as it takes; where all that is the same, a number.
+    """
+    alike: dict[str, list[int]] = {}
+    for place, table in enumerate(tables):
+        alike.setdefault(table.title, []).append(place)
+    found = list(tables)
+    for title, places in alike.items():
+        for place, words in zip(places[1:], _words([tables[one] for one in places])[1:], strict=True):
+            found[place] = replace(tables[place], title=", ".join((title, *words)))
+    # A table may by chance be called what another was made to be called.
+    taken = {table.title for table in found}
+    seen: set[str] = set()
+    for place, table in enumerate(found):
+        title = table.title
+        if title in seen:
+            title = next(name for number in count(2) if (name := f"{table.title} ({number})") not in taken)
+        seen.add(title)
+        taken.add(title)
+        found[place] = replace(table, title=title)
+    return tuple(found)
+
+
+def _words(tables: Sequence[Table]) -> list[tuple[str, ...]]:
+    """What sets each of these apart, in words: of those that are still alike, the next aspect in which they differ."""
+    found: list[tuple[str, ...]] = [() for _ in tables]
+    for said in _ASPECTS:
+        alike: dict[tuple[str, ...], list[int]] = {}
+        for place, words in enumerate(found):
+            alike.setdefault(words, []).append(place)
+        for words, places in alike.items():
+            more = [said(tables[place]) for place in places]
+            if len(set(more)) > 1:
+                for place, word in zip(places, more, strict=True):
+                    found[place] = (*words, word) if word else words
+    return found
+
+
+def _origin(table: Table) -> str:
+    if all(row.origin is Origin.OWN for row in table.rows):
+        return "own results"
+    titles = _listed(row.source.title for row in table.rows if row.source is not None)
+    imported = f"imported from {titles}" if titles else "imported"
+    return f"own results and {imported}" if any(row.origin is Origin.OWN for row in table.rows) else imported
+
+
+def _version(table: Table) -> str:
+    return f"data {_listed(table.versions)}" if any(table.versions) else "data not stated"
+
+
+def _metric(table: Table) -> str:
+    return table.metric
+
+
+def _scaffold(table: Table) -> str:
+    return _listed(row.scaffold for row in table.rows)
+
+
+def _samples(table: Table) -> str:
+    samples = {row.estimate.samples for row in table.rows if row.estimate is not None}
+    return "" if not samples else "one sample each" if samples == {1} else "several samples each"
+
+
+def _problems(table: Table) -> str:
+    number = len(table.problems)
+    return "" if not number else "1 problem" if number == 1 else f"{number} problems"
+
+
+def _flags(table: Table) -> str:
+    return _listed(flag.name for row in table.rows for flag in row.flags)
+
+
+_ASPECTS: tuple[Callable[[Table], str], ...] = (_origin, _version, _metric, _scaffold, _samples, _problems, _flags)
+_FEW = 2
+"""Names that stand in a title."""
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(dict.fromkeys(name for name in names if name))
+    more = f" and {len(every) - _FEW} more" if len(every) > _FEW else ""
+    return f"{', '.join(every[:_FEW])}{more}"
