@@ -3,6 +3,7 @@
 import stat
 import struct
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,8 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     files = {"a": bytes(3_000_000)}
     lying = archive_at(tmp_path / "a.bw.zip", head_of({"a": bytes(1)}), list(files.items()))
     data = bytearray(lying.read_bytes())
-    struct.pack_into("<L", data, data.rindex(b"PK\x01\x02") + 24, 1)  # the archive's directory claims one byte, too
+    for mark, offset in ((b"PK\x01\x02", 24), (b"PK\x03\x04", 22)):  # directory and header claim one byte, too
+        struct.pack_into("<L", data, data.rindex(mark) + offset, 1)
     lying.write_bytes(data)
     (found,) = flaws(lying)
     assert found.startswith(("a cannot be unpacked", "a is not what is listed"))
@@ -181,3 +183,54 @@ def test_a_bundle_is_known_by_its_name(tmp_path: Path) -> None:
     assert is_bundle(tmp_path / "a.bw.zip")
     assert not is_bundle(tmp_path / "folder.bw.zip")
     assert not is_bundle(tmp_path / "a.zip")
+
+
+HEADS: dict[str, Callable[[bytes], bytes]] = {
+    "another key": lambda data: data.replace(b"{\n", b'{\n "author": "somebody",\n', 1),
+    "other spaces": lambda data: data.replace(b"\n", b"\n\n", 1),
+    "other numbers": lambda data: data.replace(b'"schema": 1', b'"schema": 1.0'),
+}
+
+
+@pytest.mark.parametrize("what", HEADS)
+def test_a_list_is_what_the_program_writes(tmp_path: Path, what: str) -> None:
+    """More than the digest is over, or the same in another form, is not taken for the list."""
+    path, data = tmp_path / "a.bw.zip", head_of(FILES).to_bytes()
+    changed = HEADS[what](data)
+    assert changed != data
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {"bundle.json": changed, **FILES}.items():
+            archive.writestr(name, content)
+    (found,) = flaws(path)
+    assert found.startswith("bundle.json holds more than its list says, or is written otherwise")
+
+
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", "9" * 5000, "[" * 2000 + "]" * 2000, '1, "x": 2'])
+def test_a_list_with_what_readers_differ_on_is_no_list(tmp_path: Path, value: str) -> None:
+    """Numbers that are none, keys that are there twice and endless nesting are refused in one sentence."""
+    data = head_of(FILES).to_bytes().replace(b'"run": {', f'"run": {{"x": {value},'.encode())
+    with zipfile.ZipFile(tmp_path / "a.bw.zip", "w") as archive:
+        archive.writestr("bundle.json", data)
+    with pytest.raises(UsageError, match=r"cannot be used as a result bundle\. .*Its bundle\.json"):
+        Bundle(tmp_path / "a.bw.zip")
+
+
+@pytest.mark.parametrize(
+    ("offset", "form", "value"),
+    [(4, "<H", 63), (6, "<H", 8), (8, "<H", 0), (10, "<H", 1), (14, "<L", 7), (22, "<L", 7)],
+)
+def test_a_header_that_contradicts_the_directory_is_found(tmp_path: Path, offset: int, form: str, value: int) -> None:
+    """Programs that read an archive from its front must see the same archive."""
+    path = bundle_at(tmp_path / "a.bw.zip")
+    data = bytearray(path.read_bytes())
+    struct.pack_into(form, data, data.rindex(b"PK\x03\x04") + offset, value)
+    path.write_bytes(data)
+    assert flaws(path) == ["rows.jsonl has a header that contradicts the archive's directory."]
+
+
+def test_a_name_in_a_header_is_compared(tmp_path: Path) -> None:
+    """The name that other programs would give the file is the one that is listed."""
+    path = bundle_at(tmp_path / "a.bw.zip")
+    path.write_bytes(path.read_bytes().replace(b"rows.jsonl", b"Rows.jsonl", 1))
+    with Bundle(path) as bundle:
+        assert any("rows.jsonl" in flaw for flaw in bundle.flaws())

@@ -161,7 +161,22 @@ def test_a_minisign_signature(minisign_keys: Path) -> None:
         report = check(data, name, signature, minisign_keys / f"{signer}.pub")
         assert (report.valid, report.signer) == (False, "")
         assert "is not the one of" in report.problem
-    assert check(DATA, name, b"nonsense", None).key == ""
+
+
+@pytest.mark.parametrize("key", [b"", b"AAAA"])
+def test_what_is_no_minisign_signature_is_nobodys(key: bytes) -> None:
+    """It is not said to be signed by anybody, with or without a key to check it with."""
+    text = b"untrusted comment: x\n" + key + b"\ntrusted comment: y\nAAAA\n"
+    report = check(DATA, "bundle.json.minisig", text, None)
+    assert (report.valid, report.key) == (False, "")
+    assert "it has not the form of a minisign signature" in report.problem
+
+
+def test_nothing_follows_a_signature(keys: Path, minisign_keys: Path) -> None:
+    """What comes after it is signed by nobody."""
+    for name, signature in (sign(DATA, keys / "own"), sign(DATA, minisign_keys / "own")):
+        for more in (b"x\n", signature):
+            assert check(DATA, name, signature + more, None).valid is False
 
 
 def test_kinds_of_keys_are_not_mixed_up(keys: Path, minisign_keys: Path) -> None:

@@ -17,12 +17,13 @@ import secrets
 import stat
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import MachineError, UsageError
+from benchwright.store.bundle_json import strict_json
 
 BUNDLE_SCHEMA = 1
 BUNDLE = "bundle.json"
@@ -64,6 +65,13 @@ class BundleHead:
     versions: Mapping[str, Any]
     """Of what graded: ``benchwright``, ``judge``, ``guest`` or ``harness``; and ``bundle``, what wrote the bundle."""
     files: tuple[Listed, ...]
+    stated: str = field(default="", compare=False)
+    """The digest that a list which was read says it has; empty for one in the making."""
+
+    @property
+    def altered(self) -> bool:
+        """Whether the digest in a list that was read is not that of the list: somebody changed one of them."""
+        return self.stated not in ("", self.digest)
 
     @property
     def digest(self) -> str:
@@ -91,11 +99,12 @@ class BundleHead:
     def from_bytes(cls, data: bytes) -> "BundleHead":
         """Read ``bundle.json``.
 
-        Raises `UsageError` where it is none, or of a schema version that is not known.
+        A digest in it that is not that of the list makes it `altered`.  Raises `UsageError` where it is none, or of a
+        schema version that is not known.
         """
         try:
-            document = json.loads(data)
-        except (ValueError, RecursionError) as error:
+            document = strict_json(data)
+        except ValueError as error:
             raise UsageError(f"Its {BUNDLE} is no JSON document ({_brief(error)}).") from error
         if not isinstance(document, dict) or document.get("kind") != KIND:
             raise UsageError(f"Its {BUNDLE} does not say that it is a result bundle.")
@@ -105,10 +114,7 @@ class BundleHead:
                 f"It has schema {schema!r:.40}, this version of benchwright reads {BUNDLE_SCHEMA}; use the version "
                 f"that wrote it, or a newer one."
             )
-        head = _head(document)
-        if document.get("digest") != head.digest:
-            raise UsageError(f"The digest in its {BUNDLE} is not that of the list; the bundle was changed.")
-        return head
+        return _head(document)
 
 
 def _head(document: Mapping[str, Any]) -> BundleHead:
@@ -118,8 +124,11 @@ def _head(document: Mapping[str, Any]) -> BundleHead:
             for name, sha256, size in document["files"]
         )
         run, versions = dict(document["run"]), dict(document["versions"])
-        return BundleHead(run=run, versions=versions, files=files)
-    except (KeyError, TypeError, ValueError) as error:
+        stated = _text(document["digest"]) or "none"
+        head = BundleHead(run=run, versions=versions, files=files, stated=stated)
+        head.to_bytes()
+        return head
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"Its {BUNDLE} lacks what one has, or has it in another form ({_brief(error)}).") from error
 
 

@@ -21,17 +21,18 @@ from benchwright.store.bundle import (
     BundleHead,
     Listed,
 )
+from benchwright.store.bundle_headers import LOCAL_HEADER, encoded_name, flaws_of_headers
 
 _BLOCK = 1024 * 1024
-_LARGEST_RATIO, _ALWAYS_READ = 200, 32 * 1024**2
+_LARGEST_RATIO, _ALWAYS_READ = 200, 8 * 1024**2
 """How many times the archive's size its files may have together, and how many bytes in any case.  Results have about
 ten times; what has a thousand times, the most that deflate gives, was made to fill a disk."""
 _LARGEST_SIGNATURE = 64 * 1024
 _LONGEST_NAME, _LONGEST_PART = 1000, 200
 """Bytes of a path, and of each of its parts: what every file system takes."""
 _ENCRYPTED = 0x1
-# Lengths of a zip archive's fixed parts (PKWARE's application note, 4.3.7, 4.3.12, 4.3.16).
-_LOCAL_HEADER, _CENTRAL_HEADER, _END_RECORD = 30, 46, 22
+# Lengths of a zip archive's fixed parts (PKWARE's application note, 4.3.12, 4.3.16).
+_CENTRAL_HEADER, _END_RECORD = 46, 22
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)
 """What zipfile raises for archives that are not as they should be; ``RuntimeError`` for encrypted members."""
@@ -93,12 +94,12 @@ class Bundle:
         Empty means: the bundle holds exactly what its list says, unchanged since that was written.  When names or
         sizes are wrong already, nothing is unpacked.
         """
-        found = [*self._flaws_of_list(), *self._flaws_of_members(), *self._flaws_between()]
+        found = self._flaws_outside()
         return found or [flaw for file in self.head.files if (flaw := self._flaw_of_content(file))]
 
     def extract(self, folder: Path) -> None:
         """Write the listed files into a folder, checking them; raises `UsageError` at the first flaw."""
-        flaws = [*self._flaws_of_list(), *self._flaws_of_members(), *self._flaws_between()]
+        flaws = self._flaws_outside()
         if flaws:
             self._refuse(flaws[0].rstrip("."))
         for file in self.head.files:
@@ -116,6 +117,11 @@ class Bundle:
                 raise MachineError(f"{target} could not be written ({error.strerror}); is there room?") from error
             if hasher.hexdigest() != file.sha256:
                 self._refuse(f"{file.name} in it is not what is listed: its digest differs")
+
+    def _flaws_outside(self) -> list[str]:
+        """Flaws that are seen before anything is unpacked."""
+        found = [*self._flaws_of_list(), *self._flaws_of_members(), *self._flaws_between()]
+        return found or list(flaws_of_headers(self.path, self._archive.infolist()))
 
     def _refuse(self, what: str) -> NoReturn:
         raise UsageError(f"{self.path} cannot be used: {what}; `bw verify {self.path}` says all.")
@@ -144,11 +150,15 @@ class Bundle:
 
     def _flaws_of_list(self) -> Iterator[str]:
         files = self.head.files
+        if self.head.altered:
+            yield f"The digest in {BUNDLE} is not that of its list; one of them was changed."
+        elif self.head_bytes != self.head.to_bytes():
+            yield f"{BUNDLE} holds more than its list says, or is written otherwise than benchwright does."
         for name, count in Counter(file.name for file in files).items():
             if count > 1:
                 yield f"{_shown(name)} is listed {count} times."
         for file in files:
-            if why := _bad_name(file.name):
+            if why := bad_name(file.name):
                 yield f"The name {_shown(file.name)} {why}."
             elif file.name in (BUNDLE, *SIGNATURES):
                 yield f"{file.name} is listed, which is the list or its signature."
@@ -188,10 +198,10 @@ class Bundle:
         for info in members:
             if info.header_offset != expected:
                 break
-            # Names in local headers are compared when a member is opened; extra fields are refused.
-            expected += _LOCAL_HEADER + len(_encoded(info)) + info.compress_size
+            # What local headers say is compared in `bundle_headers`; extra fields are refused.
+            expected += LOCAL_HEADER + len(encoded_name(info)) + info.compress_size
         else:
-            expected += sum(_CENTRAL_HEADER + len(_encoded(info)) for info in members) + _END_RECORD
+            expected += sum(_CENTRAL_HEADER + len(encoded_name(info)) for info in members) + _END_RECORD
             if expected == self.size and not self._archive.comment:
                 return
         yield "The archive holds bytes that belong to no file of it."
@@ -219,13 +229,6 @@ class Bundle:
                 yield block
 
 
-def _encoded(info: zipfile.ZipInfo) -> bytes:
-    try:
-        return info.orig_filename.encode("ascii")
-    except UnicodeEncodeError:
-        return info.orig_filename.encode("utf-8", "surrogatepass")
-
-
 def _bad_member(info: zipfile.ZipInfo) -> str:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if info.is_dir():
@@ -238,12 +241,12 @@ def _bad_member(info: zipfile.ZipInfo) -> str:
         return f"is compressed by method {info.compress_type}; bundles are by deflate"
     if info.extra or info.comment:
         return "has extra fields in the archive; bundles have none"
-    if why := _bad_name(info.orig_filename):
+    if why := bad_name(info.orig_filename):
         return why
     return ""
 
 
-def _bad_name(name: str) -> str:
+def bad_name(name: str) -> str:
     """Why a name cannot be a file's in a bundle; empty when it can."""
     if not name or len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
         return "is empty or too long"

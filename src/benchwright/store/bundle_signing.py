@@ -4,8 +4,6 @@ The programs read the key themselves; it is neither read into this process, nor 
 for a passphrase: a protected key is used through its agent, by naming its public half.
 """
 
-import base64
-import binascii
 import contextlib
 import os
 import re
@@ -18,6 +16,7 @@ from pathlib import Path
 
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.store.bundle import SIGNATURES
+from benchwright.store.bundle_signatures import flaw_of_form, minisign_id
 
 NAMESPACE = "benchwright"
 """What an SSH signature says that it is for, so that one made for another purpose does not pass."""
@@ -110,6 +109,10 @@ def check(data: bytes, name: str, signature: bytes, signer: Path | None) -> Sign
     Raises `UsageError` when ``signer`` cannot be used, `MachineError` when the program to check with is not there.
     """
     known = None if signer is None else _known(signer)
+    if why := flaw_of_form(name, signature):
+        kind = "minisign" if name == _MINISIGN else "ssh"
+        problem = f"the signature is not one over this bundle ({why})"
+        return SignatureReport(kind=kind, key="", valid=False, signer="", problem=problem)
     with _file_of(signature) as file:
         if name == _MINISIGN:
             return _check_minisign(data, signature, file, signer, known)
@@ -174,7 +177,7 @@ def _other(key: SignatureReport, problem: str) -> SignatureReport:
 def _check_minisign(
     data: bytes, signature: bytes, file: Path, signer: Path | None, known: bytes | None
 ) -> SignatureReport:
-    key = _minisign_id(signature)
+    key = minisign_id(signature)
     if signer is None or known is None:
         return SignatureReport(kind="minisign", key=key, valid=None, signer="", problem="")
     if not known.startswith(_MINISIGN_MARK):
@@ -185,15 +188,6 @@ def _check_minisign(
     good = done.returncode == 0
     problem = "" if good else f"the signature is not the one of {signer} over this bundle ({_last_line(done)})"
     return SignatureReport(kind="minisign", key=key, valid=good, signer=signer.name if good else "", problem=problem)
-
-
-def _minisign_id(signature: bytes) -> str:
-    """The key id that a minisign signature names: bytes 2 to 10 of its second line, the last byte first."""
-    lines = signature.splitlines()
-    try:
-        return base64.b64decode(lines[1], validate=True)[2:10][::-1].hex().upper()
-    except (IndexError, binascii.Error):
-        return ""
 
 
 def _run(arguments: list[str], data: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
