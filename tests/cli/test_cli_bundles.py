@@ -55,6 +55,23 @@ def test_a_forged_bundle_ends_with_1(bw: Run, exported: Path) -> None:
     assert {finding["check"] for finding in document["findings"]} == {"verdicts", "summary"}
 
 
+def test_an_archive_that_is_not_as_listed_ends_with_1(bw: Run, exported: Path, tmp_path: Path) -> None:
+    """A changed list and a file of another size are said in the first place, and nothing is said of what is in it."""
+    changes = (
+        ("bundle.json", lambda text: text.replace(b'"digest": "', b'"digest": "0'), "The digest in bundle.json is not"),
+        ("rows.jsonl", lambda text: text + b" ", "rows.jsonl has "),
+    )
+    for name, change, words in changes:
+        with zipfile.ZipFile(exported) as archive, zipfile.ZipFile(tmp_path / "b.bw.zip", "w") as other:
+            for info in archive.infolist():
+                text = archive.read(info)
+                other.writestr(info, change(text) if info.filename == name else text)
+        done = bw("verify", "b.bw.zip")
+        assert (done.returncode, done.stderr, f"archive: {words}" in done.stdout) == (1, "", True), done
+        assert "judged again" not in done.stdout
+        assert "One thing is wrong with this bundle.\nIts rows and records were not looked at.\n" in done.stdout
+
+
 def test_what_is_no_bundle_ends_with_2(bw: Run, exported: Path, tmp_path: Path) -> None:
     """Something else, and a schema version that is not known."""
     (tmp_path / "b.bw.zip").write_text("hello")

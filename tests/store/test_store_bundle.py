@@ -92,15 +92,32 @@ def test_more_than_a_bundle_holds_is_refused(tmp_path: Path, monkeypatch: pytest
         ({"files": [["a", "b", -1]]}, "is no size"),
         ({"files": [[1, "b", 1]]}, "is no text"),
         ({"run": 3}, "has it in another form"),
-        ({"digest": "0" * 64}, "is not that of the list"),
-        ({"run": {"model": "another"}}, "is not that of the list"),
+        ({"digest": 3}, "is no text"),
     ],
 )
 def test_a_list_that_is_none_is_refused(change: dict[str, object], message: str) -> None:
-    """Unknown schema versions, missing parts and a changed list are told apart."""
+    """Unknown schema versions and missing parts are told apart."""
     document = {**json.loads(head_of(FILES).to_bytes()), **change}
     with pytest.raises(UsageError, match=message):
         BundleHead.from_bytes(json.dumps(document).encode())
+
+
+@pytest.mark.parametrize("change", [{"digest": "0" * 64}, {"digest": ""}, {"run": {"model": "another"}}])
+def test_a_list_that_was_changed_is_read_and_known_to_be(change: dict[str, object], tmp_path: Path) -> None:
+    """Its digest is another than it says: a flaw of the bundle, not something that is no bundle."""
+    head = head_of(FILES)
+    assert not head.altered
+    assert not BundleHead.from_bytes(head.to_bytes()).altered
+    changed = json.dumps({**json.loads(head.to_bytes()), **change}).encode()
+    assert BundleHead.from_bytes(changed).altered
+    path = bundle_at(tmp_path / "a.bw.zip")
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(tmp_path / "b.bw.zip", "w") as other:
+        for info in archive.infolist():
+            other.writestr(info, changed if info.filename == "bundle.json" else archive.read(info))
+    with Bundle(tmp_path / "b.bw.zip") as opened:
+        assert opened.flaws() == ["The digest in bundle.json is not that of its list; one of them was changed."]
+        with pytest.raises(UsageError, match="one of them was changed; `bw verify"):
+            opened.extract(tmp_path / "out")
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"schema": ' + b"9" * 5000 + b"}"])

@@ -43,6 +43,11 @@ class VerifyReport:
         return not self.findings
 
     @property
+    def opened(self) -> bool:
+        """Whether the archive is what its list says, so that its content was looked at at all."""
+        return not any(finding.check is Check.ARCHIVE for finding in self.findings)
+
+    @property
     def signed(self) -> str:
         """What there is to say of the signature, as half a sentence."""
         signature = self.signature

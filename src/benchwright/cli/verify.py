@@ -31,7 +31,8 @@ def command(bundle: Path, signer: Path | None, dataset: Path | None, as_json: bo
 
     Every digest is checked, every row is judged again from its record, and the numbers are made again from the rows.
     Nothing is executed; `bw grade BENCHMARK BUNDLE` does that.  Ends with 0 when all is well, 1 when something is
-    wrong with what is in it, 2 for a file that is no bundle or of an unknown schema version.
+    wrong with what is in it, 2 for a file that is no bundle or of an unknown schema version.  Where the archive is not
+    what its list says, nothing else is looked at.
     """
     report = verify(bundle, signer=signer, dataset=dataset)
     if as_json:
@@ -47,14 +48,22 @@ def _show(report: VerifyReport) -> None:
     click.echo(
         f"{run.get('model')} on {run.get('benchmark')} {run.get('version')} ({run.get('subset')}, {run.get('variant')})"
     )
-    click.echo(f"bundle {report.digest[:16]}, {report.files} files, {report.bytes:,} bytes; {report.signed}")
-    click.echo(
-        f"{tally.rows} rows: {tally.judged} judged again, {tally.traced} of {tally.jobs} records traced to the answers"
-    )
+    click.echo(f"bundle {report.digest[:16]}, {report.files} files, {report.bytes:,} bytes")
+    if report.opened:
+        click.echo(report.signed)
+        click.echo(
+            f"{tally.rows} rows: {tally.judged} judged again, {tally.traced} of {tally.jobs} records traced to the answers"
+        )
     for note in tally.notes:
         click.echo(f"note: {note}")
     for finding in report.findings[:_SHOWN]:
         click.echo(f"{finding.check.value}: {finding.text}")
     if len(report.findings) > _SHOWN:
         click.echo(f"… and {len(report.findings) - _SHOWN} more; --json lists them.")
-    click.echo("All is well." if report.sound else f"{len(report.findings)} things are wrong with this bundle.")
+    if report.sound:
+        click.echo("All is well.")
+        return
+    count = len(report.findings)
+    click.echo(f"{'One thing is' if count == 1 else f'{count} things are'} wrong with this bundle.")
+    if not report.opened:
+        click.echo("Its rows and records were not looked at.")
