@@ -52,7 +52,8 @@ def _show(report: VerifyReport) -> None:
     if report.opened:
         click.echo(report.signed)
         click.echo(
-            f"{tally.rows} rows: {tally.judged} judged again, {tally.traced} of {tally.jobs} records traced to the answers"
+            f"{tally.rows} rows: {tally.judged} judged again, {tally.traced} of {tally.jobs} records traced to the "
+            f"answers"
         )
     for note in tally.notes:
         click.echo(f"note: {note}")
