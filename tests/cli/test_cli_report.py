@@ -87,6 +87,7 @@ def test_weaknesses_stand_first(bw: Run, store: Path) -> None:
     assert "The lowest score first, then those with few problems." in said
     assert "2 more are shown by --all-groups, and are in the JSON." in said
     assert sorted(times, key=said.index) == list(times)
+    assert "From easy to hard." in said
     said = bw("report", "alder", "--all-groups").stdout
     assert [line.split("│")[1].strip() for line in said.splitlines() if "│ lib" in line] == [*names[1:], names[0]]
     assert "--all-groups" not in said

@@ -173,9 +173,9 @@ def _breakdowns(model: ModelReport, most: int | None) -> Iterator[Section]:
 
 def _about_groups(kind: str, groups: Sequence[GroupEstimate], shown: int) -> Iterator[str]:
     small = any(group.small for group in groups)
-    if kind not in IN_THEIR_ORDER:
-        mixed = small and not all(group.small for group in groups)
-        yield f"The lowest score first{', then those with few problems' if mixed else ''}."
+    mixed = small and not all(group.small for group in groups)
+    weakest = f"The lowest score first{', then those with few problems' if mixed else ''}."
+    yield IN_THEIR_ORDER.get(kind, weakest)
     if len(groups) > shown:
         yield f"{len(groups) - shown} more are shown by --all-groups, and are in the JSON."
     if small:

@@ -18,8 +18,8 @@ KINDS: Mapping[str, Callable[[ProblemFacts], tuple[str, ...]]] = {
 }
 """By what problems are grouped, and the groups of one; a problem of several domains or libraries is in each."""
 
-IN_THEIR_ORDER = ("difficulty", "year")
-"""Kinds whose groups have an order of their own: from easy to hard, from old to new."""
+IN_THEIR_ORDER: Mapping[str, str] = {"difficulty": "From easy to hard.", "year": "From old to new."}
+"""Kinds whose groups have an order of their own, and which."""
 
 _LEVELS = ("trivial", "easy", "medium", "hard")
 _MINUTES = {"min": 1, "hour": 60, "day": 24 * 60}
