@@ -11,7 +11,8 @@ from leaderboard_pieces import scored
 from site_pieces import HOSTILE, plain, site, table
 
 from benchwright.leaderboard.site import charts
-from benchwright.leaderboard.site.chart_points import by_cost, by_date, by_size
+from benchwright.leaderboard.site.chart_names import WIDTHS, Dot, box_of, mark_of, placed
+from benchwright.leaderboard.site.chart_points import by_cost, by_date, by_size, named
 from benchwright.leaderboard.tables import Table
 
 
@@ -32,8 +33,54 @@ def test_the_front_is_what_nothing_cheaper_reaches(values: list[tuple[float, int
         as_good = [o for o in points if o is not point and o["x"] <= point["x"] and o["score"] >= point["score"]]
         same = [o for o in as_good if (o["x"], o["score"]) == (point["x"], point["score"])]
         assert point["front"] == (not as_good or (len(same) == len(as_good) and not any(o["front"] for o in same)))
-        assert point["front"] or "name" not in point
-    assert max(points, key=lambda point: point["score"])["score"] in [o["score"] for o in points if "name" in o]
+
+
+DOTS = st.lists(
+    st.builds(
+        Dot,
+        share=st.floats(0, 1),
+        score=st.floats(0, 100),
+        name=st.text("aM-m 模", min_size=1, max_size=40),
+        front=st.booleans(),
+    ),
+    max_size=25,
+)
+
+
+@given(DOTS, st.sampled_from(WIDTHS))
+def test_no_name_lies_over_a_point_or_another_name(dots: list[Dot], width: int) -> None:
+    """Only the front is named, inside the drawing, and what is free in a narrow drawing is free in a wider one."""
+    found = placed(dots, 100.0, {"Human reference": 97.0}, width)
+    assert all(dots[place].front for place in found)
+    for wide in (each for each in WIDTHS if each >= width):
+        boxes = {place: box_of(dots[place], spot, 100.0, wide) for place, spot in found.items()}
+        marks = [mark_of(dot, 100.0, wide) for dot in dots]
+        for place, box in boxes.items():
+            assert not any(box.meets(mark) for mark in marks)
+            assert not any(box.meets(other) for at, other in boxes.items() if at != place)
+            assert 0 <= box.left <= box.right <= wide
+
+
+def test_a_point_with_room_around_it_is_named() -> None:
+    """Wherever it lies, and the best one where there is room for one only."""
+    for share, score in ((0.0, 50.0), (0.5, 50.0), (1.0, 50.0), (0.5, 1.0), (0.0, 99.0)):
+        assert 0 in placed([Dot(share=share, score=score, name="model-7b", front=True)], 100.0, {}, 860)
+    close = [Dot(share=0.5 + n / 500, score=50.0 + n / 50, name="M" * 12, front=True) for n in range(5)]
+    assert max(placed(close, 100.0, {}, 860)) == 4
+
+
+FRONT: list[dict[str, Any]] = [
+    {"x": 1.0, "score": 80.0, "front": True},
+    {"x": 9.0, "score": 20.0, "front": False},
+]
+
+
+def test_names_stand_by_the_width_of_the_drawing() -> None:
+    """A point of the front says for every width where its name stands; others have none."""
+    made = named("cost", [{**one, "model": f"model number {n}"} for n, one in enumerate(FRONT)], 100.0, {})
+    assert made[0]["names"] == {str(width): "up-right" for width in WIDTHS}
+    assert made[0]["name"] == "up-right"
+    assert "names" not in made[1]
 
 
 def test_points_without_their_number_are_left_out() -> None:

@@ -2,10 +2,11 @@
 
 import datetime
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from benchwright.core.results import Origin
+from benchwright.leaderboard.site.chart_names import WIDTHS, Dot, names_by_width
 from benchwright.leaderboard.tables import LeaderboardRow, Table
 
 
@@ -33,19 +34,17 @@ def point_of(table: Table, row: LeaderboardRow, x: Any) -> dict[str, Any]:
 
 def by_date(table: Table, rows: Iterable[LeaderboardRow]) -> list[dict[str, Any]]:
     """Points by date of release; rows whose date is not known, or is none, are left out."""
-    return _fronted("date", [point_of(table, row, day) for row in rows if (day := _day(row.facts.released))])
+    return _fronted([point_of(table, row, day) for row in rows if (day := _day(row.facts.released))])
 
 
 def by_size(table: Table, rows: Iterable[LeaderboardRow]) -> list[dict[str, Any]]:
     """Points by number of parameters."""
-    return _fronted(
-        "size", [point_of(table, row, row.facts.parameters) for row in rows if (row.facts.parameters or 0) > 0]
-    )
+    return _fronted([point_of(table, row, row.facts.parameters) for row in rows if (row.facts.parameters or 0) > 0])
 
 
 def by_cost(table: Table, rows: Iterable[LeaderboardRow]) -> list[dict[str, Any]]:
     """Points by cost."""
-    return _fronted("cost", [point_of(table, row, row.cost) for row in rows if (row.cost or 0) > 0])
+    return _fronted([point_of(table, row, row.cost) for row in rows if (row.cost or 0) > 0])
 
 
 def _day(text: str) -> str | None:
@@ -55,34 +54,36 @@ def _day(text: str) -> str | None:
         return None
 
 
-def _fronted(kind: str, points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _fronted(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Marks the points of the Pareto front: those with no point as far left or further that is as high or higher."""
     best = float("-inf")
     for point in sorted(points, key=lambda point: (point["x"], -point["score"], point["model"])):
         point["front"] = point["score"] > best
         best = max(best, point["score"])
-    if points:
-        _name_some(kind, points)
     return points
 
 
-_APART = 0.22
-"""Share of the width that a name of the front takes."""
-_LINE = 4.5
-"""Points of the score that a line of text takes in a chart whose axis goes from 0 to about 100."""
+def named(kind: str, points: list[dict[str, Any]], top: float, references: Mapping[str, float]) -> list[dict[str, Any]]:
+    """The points with ``names``, which say by the drawing's width where a name stands; see `chart_names`.
 
-
-def _name_some(kind: str, points: list[dict[str, Any]]) -> None:
-    """Says at which points of the front a name stands, and on which side: best first, and none over another."""
+    ``name`` is that of the widest drawing.
+    """
     places = [_place(kind, point["x"]) for point in points]
-    left, width = min(places), (max(places) - min(places)) or 1.0
-    taken: list[tuple[float, float]] = []
-    found = [(point, (place - left) / width) for point, place in zip(points, places, strict=True) if point["front"]]
-    for point, share in sorted(found, key=lambda one: -one[0]["score"]):
-        start = share if share < _APART else share - _APART
-        if all(abs(start - other) > _APART or abs(point["score"] - height) > _LINE for other, height in taken):
-            taken.append((start, point["score"]))
-            point["name"] = "right" if share < _APART else "left"
+    left, width = min(places), max(places) - min(places)
+    dots = [
+        Dot(
+            share=(place - left) / width if width else 0.5,
+            score=point["score"],
+            name=point["model"],
+            front=point["front"],
+        )
+        for point, place in zip(points, places, strict=True)
+    ]
+    made = []
+    for point, names in zip(points, names_by_width(dots, top, references), strict=True):
+        widest = names.get(str(WIDTHS[0]))
+        made.append(point | ({"names": names} if names else {}) | ({"name": widest} if widest else {}))
+    return made
 
 
 def _place(kind: str, x: Any) -> float:

@@ -5,11 +5,13 @@ stands in its place until the program has run, and for readers without JavaScrip
 """
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.leaderboard.site.chart_points import by_cost, by_date, by_size, point_of, score_of
+from benchwright.leaderboard.site.chart_names import HEIGHT, LIMIT, PADDING, SPOTS, WIDTHS, Spot
+from benchwright.leaderboard.site.chart_points import by_cost, by_date, by_size, named, point_of, score_of
 from benchwright.leaderboard.site.model import HUMAN, SiteData
 from benchwright.leaderboard.tables import LeaderboardRow, Table
 
@@ -99,17 +101,26 @@ def charts(table: Table, data: SiteData) -> dict[str, dict[str, Any]]:
     return made
 
 
+_SIDES = {"nice": False, "padding": PADDING}
 _X = {
-    "date": {"type": "temporal", "title": "Released", "axis": {"format": "%b %Y", "labelOverlap": True}},
-    "size": {"type": "quantitative", "title": "Parameters, billions", "scale": {"type": "log"}},
-    "cost": {"type": "quantitative", "title": "Cost, US dollars", "scale": {"type": "log"}},
+    "date": {
+        "type": "temporal",
+        "title": "Released",
+        "axis": {"format": "%b %Y", "labelOverlap": True},
+        "scale": _SIDES,
+    },
+    "size": {"type": "quantitative", "title": "Parameters, billions", "scale": {"type": "log", **_SIDES}},
+    "cost": {"type": "quantitative", "title": "Cost, US dollars", "scale": {"type": "log", **_SIDES}},
 }
 _WEIGHTS = ("open weights", "closed weights", "weights unknown")
 
 
 def _scatter(kind: str, table: Table, values: list[dict[str, Any]], references: list[dict[str, Any]]) -> dict[str, Any]:
     x: dict[str, Any] = {"field": "x", **_X[kind]}
-    y = {"field": "score", "type": "quantitative", "title": f"{table.metric or 'Score'}, %", "scale": {"zero": True}}
+    top = _top([value["score"] for value in (*values, *references)])
+    values = named(kind, values, top, {one["label"]: one["score"] for one in references})
+    scale = {"domain": [0, top], "nice": False}
+    y = {"field": "score", "type": "quantitative", "title": f"{table.metric or 'Score'}, %", "scale": scale}
     names = [name for name in _WEIGHTS if any(value["weights"] == name for value in values)]
     colour = {"field": "weights", "type": "nominal", **_legend(names), "scale": {"domain": names, "range": names}}
     shape = {**colour, "scale": {"domain": names, "range": _shapes(names)}}
@@ -132,7 +143,9 @@ def _scatter(kind: str, table: Table, values: list[dict[str, Any]], references: 
             "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
         },
     ]
-    layers += [_names(side, x, y) for side in ("left", "right") if any(value.get("name") == side for value in values)]
+    layers += [
+        _names(spot, x, y) for spot in SPOTS if any(spot.name in value.get("names", {}).values() for value in values)
+    ]
     if references:
         line = {"y": {"field": "score", "type": "quantitative"}}
         layers += [
@@ -143,11 +156,11 @@ def _scatter(kind: str, table: Table, values: list[dict[str, Any]], references: 
             },
             {
                 "data": {"values": references},
-                "mark": {"type": "text", "align": "left", "dx": 4, "dy": -7, "color": "muted", "fontSize": 11},
+                "mark": {"type": "text", "align": "left", "dx": 4, "dy": 9, "color": "muted", "fontSize": 11},
                 "encoding": {**line, "x": {"value": 0}, "text": {"field": "label"}},
             },
         ]
-    return _framed({"data": {"values": values}, "width": 860, "height": 380, "layer": layers})
+    return _framed({"data": {"values": values}, "width": WIDTHS[0], "height": HEIGHT, "layer": layers})
 
 
 def _legend(names: Sequence[str]) -> dict[str, Any]:
@@ -155,12 +168,18 @@ def _legend(names: Sequence[str]) -> dict[str, Any]:
     return {"title": None} if len(names) > 1 else {"title": None, "legend": None}
 
 
-def _names(side: str, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
-    """Names of the front on one side of their points."""
-    align, shift = ("right", -7) if side == "left" else ("left", 7)
+def _top(scores: Sequence[float]) -> float:
+    """Upper end of the axis: the next ten with air above the highest, and never more than 100."""
+    return min(100.0, max(10.0, 10.0 * math.ceil(1.08 * max(scores) / 10)))
+
+
+def _names(spot: Spot, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
+    """Names of the front that stand in one spot beside their points."""
+    mark = {"type": "text", "align": spot.align, "dx": spot.dx, "dy": spot.dy, "fontSize": 11, "color": "text"}
     return {
-        "transform": [{"filter": f"datum.name === '{side}'"}],
-        "mark": {"type": "text", "align": align, "dx": shift, "dy": -7, "fontSize": 11, "color": "text", "limit": 190},
+        "name": f"names_{spot.name.replace('-', '_')}",
+        "transform": [{"filter": f"datum.name === '{spot.name}'"}],
+        "mark": {**mark, "limit": LIMIT},
         "encoding": {"x": x, "y": y, "text": {"field": "model"}},
     }
 

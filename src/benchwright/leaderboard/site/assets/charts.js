@@ -4,6 +4,7 @@
   const el = BW.el;
   const id = (name) => document.getElementById(name);
   const FIRST = 40; // as in charts.py
+  const WIDTHS = [860, 560, 220]; // as in chart_names.py
   const view = { charts: null, all: false };
 
   const dark = () => window.getComputedStyle(document.body).colorScheme === "dark" || document.documentElement.dataset.theme === "dark" ||
@@ -20,17 +21,28 @@
     return dress(spec, "");
   };
 
+  // The spot of a point's name in the widest drawing that has room here; see chart_names.py.
+  const withName = function (point, width) {
+    const place = (point.names || {})[WIDTHS.find((least) => least <= width)];
+    return { ...point, name: place || null };
+  };
+
   const draw = async function (kind, spec) {
     const place = document.querySelector(`#${kind} .drawing`);
     const look = view.charts.looks[dark() ? "dark" : "light"];
     const values = spec.data.values;
     const cut = kind === "ratings" && !view.all && values.length > FIRST;
     const shown = { ...dressed(spec, look.colours), config: look.config };
-    if (place.clientWidth < 560) shown.config = { ...look.config, axisY: { ...look.config.axisY, labelLimit: 130 } };
+    if (place.clientWidth < 560) shown.config = { ...look.config, axisY: { ...look.config.axisY, labelLimit: 130 }, legend: { ...look.config.legend, columns: kind === "ratings" ? 1 : undefined } };
     // Names stand left of the ratings; on a phone both get narrower, so that nothing needs to be scrolled.
     const room = place.clientWidth;
     shown.width = kind === "ratings" ? Math.max(120, Math.min(760, room - (room < 560 ? 165 : 290))) : Math.max(220, Math.min(860, room - 70));
     if (cut) shown.data = { values: values.slice(0, FIRST) };
+    else if (kind !== "ratings") {
+      shown.data = { values: values.map((one) => withName(one, shown.width)) };
+      const used = new Set(shown.data.values.map((one) => one.name && "names_" + one.name.replaceAll("-", "_")));
+      shown.layer = shown.layer.filter((layer) => !(layer.name || "").startsWith("names_") || used.has(layer.name)); // Vega warns of empty ones
+    }
     // Structured clones, since Vega adds to what it is given; its expressions are interpreted, so no script is made.
     const canvas = el("div");
     await window.vegaEmbed(canvas, JSON.parse(JSON.stringify(shown)), { actions: false, renderer: "svg", ast: true, tooltip: { theme: "custom" } });
@@ -44,7 +56,7 @@
         view.all = !view.all;
         draw(kind, spec).catch(BW.failed);
       });
-      parts.push(button);
+      parts.push(el("div", null, button));
     }
     BW.fill(place, parts);
     if (kind === "ratings") {
