@@ -1,6 +1,7 @@
 """The site from a store: what becomes a table, where answers come from, what is refused."""
 
 import json
+import re
 import socket
 import threading
 import urllib.error
@@ -11,14 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from app_pieces import PROBLEMS, WRONG, ScriptedFactory, first_ids, private_home, references, run_grading, write_samples
+from bundle_forging import forged
 from stored_pieces import add_import, add_run, outcomes, rows_of
 
+from benchwright.app.bundles import write_bundle
 from benchwright.app.importing_base import ImportOptions
 from benchwright.app.importing_bigcodebench import import_leaderboard
-from benchwright.app.site import AnswerChoice, SiteOptions, SiteRequest, build
+from benchwright.app.site import SiteRequest, build
 from benchwright.app.site_answers import StoredAnswers
 from benchwright.app.site_serving import SiteServer
 from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.results import Origin, ProblemFacts, StoredRun
 from benchwright.core.runs import Score
@@ -87,12 +92,10 @@ def test_the_same_store_gives_the_same_site(workspace: Workspace, request_: Site
     assert all((request_.out / name).read_bytes() == (tmp_path / "again" / name).read_bytes() for name in files)
 
 
-def test_statements_come_from_the_data_that_is_given(
+def test_prompts_of_a_built_in_benchmark_need_no_file(
     workspace: Workspace, request_: SiteRequest, tmp_path: Path
 ) -> None:
-    """Without data a page says that it has none; facts that runs wrote down are there either way."""
-    from benchwright.benchmarks.registry import BENCHMARKS
-
+    """All its prompts are on the pages of the tasks that were asked; facts that runs wrote down are kept."""
     known = BENCHMARKS.get("starter").load().problems[:2]
     facts = [ProblemFacts(id=problem.id, domains=("Time",)) for problem in known]
     passed = {problem.id: outcomes("P")["p0"] for problem in known}
@@ -100,7 +103,10 @@ def test_statements_come_from_the_data_that_is_given(
     build(request_, workspace)
     digest = data_of(request_.out, "index")["benchmarks"][0]["digest"]
     task = data_of(request_.out, f"task-{digest}-0")
-    assert (task["statement"], task["facts"]) == ("", {"domains": ["Time"]})
+    assert task["facts"] == {"domains": ["Time"]}
+    assert [one["title"] for one in task["prompts"]] == ["Complete prompt", "Instruct prompt"]
+    assert [one["text"] for one in task["prompts"]] == list(known[0].prompts.values())
+    assert data_of(request_.out, f"problems-{digest}")["ids"] == [problem.id for problem in known]
     with pytest.raises(UsageError, match="benchmark in this site"):
         build(replace(request_, data=(("bigcodebench", tmp_path / "rows.jsonl"),)), workspace)
 
@@ -163,12 +169,102 @@ def test_answers_come_from_what_a_run_keeps(workspace: Workspace) -> None:
         assert answers(samples.entry, Score.EXTRACTED, "p0") == ()
 
 
-def test_answers_that_cannot_be_read_are_named(workspace: Workspace, request_: SiteRequest) -> None:
-    """The sentence says which file of which run, and how to build without answers."""
-    _store_with_files(workspace.results, "alder", {"samples.jsonl": b"{not json\n"})
-    with pytest.raises(UsageError, match=r"samples\.jsonl of alder .* --answers none"):
-        build(request_, workspace)
-    assert build(replace(request_, options=SiteOptions(answers=AnswerChoice.NONE)), workspace).models == 1
+def test_prompts_of_other_tasks_are_not_taken(workspace: Workspace, request_: SiteRequest) -> None:
+    """A user's own tasks under the ids of built-in ones keep their facts and get no prompt of those."""
+    known = BENCHMARKS.get("starter").load().problems[0]
+    facts = [ProblemFacts(id=known.id, digest="0" * 64, domains=("Mine",))]
+    add_run(workspace.results, "alder", {known.id: outcomes("P")["p0"]}, facts=facts)
+    build(request_, workspace)
+    digest = data_of(request_.out, "index")["benchmarks"][0]["digest"]
+    task = data_of(request_.out, f"task-{digest}-0")
+    assert (task["facts"], task["prompts"]) == ({"domains": ["Mine"]}, [])
+
+
+def test_domains_come_from_a_file(workspace: Workspace, request_: SiteRequest, tmp_path: Path) -> None:
+    """By library or by task, as in reports; a file that says nothing of these tasks is told."""
+    facts = [ProblemFacts(id="p0", libraries=("numpy",)), ProblemFacts(id="p1", libraries=("re",))]
+    add_run(workspace.results, "alder", "PFF", facts=facts)
+    path = tmp_path / "domains.json"
+    path.write_text(json.dumps({"numpy": "Computation", "p2": ["Time", "System"]}))
+    report = build(replace(request_, domains=path), workspace)
+    assert report.notes == ()
+    digest = data_of(request_.out, "index")["benchmarks"][0]["digest"]
+    groups = data_of(request_.out, f"problems-{digest}")["groups"]["Domain"]
+    names = groups["names"]
+    assert [[names[one] for one in each] for each in groups["of"]] == [["Computation"], [], ["Time", "System"]]
+    path.write_text(json.dumps({"torch": "Computation"}))
+    (note,) = build(replace(request_, domains=path), workspace).notes
+    assert note.startswith("domains.json says nothing new of these results' tasks")
+
+
+def test_answers_that_cannot_be_read_are_left_out_and_named(workspace: Workspace, request_: SiteRequest) -> None:
+    """The note says which file of which run; the other answers, and all verdicts, are on the pages."""
+    _store_with_files(workspace.results, "alder", {"samples.jsonl": b"{not json\n"}, "FP")
+    _store_with_files(workspace.results, "birch", {"samples.jsonl": _lines({"task_id": "p0", "solution": "one"})})
+    report = build(request_, workspace)
+    assert report.models == 2
+    (note,) = report.notes
+    assert re.match(
+        r"Answers of alder \([0-9a-f]{12}\) are left out: The run's file samples\.jsonl .* is not JSON", note
+    )
+    digest = data_of(request_.out, "index")["benchmarks"][0]["digest"]
+    answers = data_of(request_.out, f"task-{digest}-0")["answers"]
+    assert [sample["text"] for given in answers for sample in given["samples"]] == ["one"]
+
+
+def test_a_damaged_run_is_left_out_and_named(workspace: Workspace, request_: SiteRequest) -> None:
+    """Whatever of it is damaged, the site is built without it, the report says so, and so does the page on methods."""
+    add_run(workspace.results, "alder", "PPPF")
+    rows = add_run(workspace.results, "birch", "PFFF")
+    entry = add_run(workspace.results, "cedar", "FFFF")
+    for run, name in ((rows, "rows.parquet"), (entry, "entry.json")):
+        path = workspace.results / "runs" / run.entry / name
+        path.chmod(0o644)
+        path.write_bytes(path.read_bytes()[:40])
+    (workspace.results / "index.sqlite").unlink()
+    report = build(request_, workspace)
+    assert report.models == 1
+    for run in (rows, entry):
+        assert any(note.startswith("Left out: ") and run.entry[:12] in note for note in report.notes)
+        assert run.entry[:12] in (request_.out / "methods.html").read_text(encoding="utf-8")
+
+
+def test_facts_of_models_that_nobody_has_are_told(workspace: Workspace, request_: SiteRequest, tmp_path: Path) -> None:
+    """A slip in a name is said; the name of a run of another benchmark, or of a replaced one, is none."""
+    add_run(workspace.results, "alder", "PF")
+    add_run(workspace.results, "birch", "PF", benchmark="bigcodebench")
+    path = tmp_path / "models.toml"
+    path.write_text("".join(f'[models."{name}"]\nparameters = 7\n' for name in ("alder", "birch", "aldr")))
+    report = build(replace(request_, model_facts=path, benchmarks=("starter",)), workspace)
+    (note,) = report.notes
+    assert "aldr" in note
+    assert "birch" not in note
+    assert report.to_plain()["notes"] == [note]
+
+
+def test_only_sound_bundles_are_offered(workspace: Workspace, request_: SiteRequest, tmp_path: Path) -> None:
+    """Each is checked first: one that does not say what its evidence says is refused, with the first finding."""
+    add_run(workspace.results, "alder", "PF")
+    home = private_home(tmp_path / "grading")
+    samples = write_samples(tmp_path / "samples.jsonl", [*references(2), (PROBLEMS[2].id, WRONG)], model="Maker/M 1")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("benchwright.app.grading.LocalScheduler", ScriptedFactory())
+        graded = run_grading(home, samples, tmp_path / "graded", ids=first_ids(3))
+    sound = write_bundle(graded.folder, tmp_path / "a.bw.zip", Workspace(home=home)).path
+    build(replace(request_, bundles=(sound,)), workspace)
+    (offered,) = (request_.out / "downloads").glob("*.bw.zip")
+    assert offered.read_bytes() == sound.read_bytes()
+    assert offered.name.startswith("maker-m-1-")
+    page = (request_.out / "downloads.html").read_text(encoding="utf-8")
+    assert "Maker/M 1, starter, full, complete" in page
+    assert "not signed" in page
+    before = (request_.out / "downloads.html").read_bytes()
+    changed = forged(sound, "rows.jsonl", lambda rows: [{**row, "outcome": "failed"} for row in rows])
+    with pytest.raises(
+        UsageError, match=r"The bundle .*forged\.bw\.zip is not sound and cannot be offered: .*bw verify"
+    ):
+        build(replace(request_, bundles=(sound, changed)), workspace)
+    assert (request_.out / "downloads.html").read_bytes() == before  # the site that was there stays
 
 
 def test_what_cannot_be_built_is_said_in_a_sentence(

@@ -193,7 +193,7 @@ def site(text: Text = plain) -> SiteData:
         title=text("Our leaderboards"),
         tables=tables,
         runs=(*own, *several, *patches),
-        problems={"bigcodebench": problems(text)},
+        problems={"bigcodebench": problems(text), "swebench-verified": repository_problems(text)},
         answers=answers(text),
         left_out=(LeftOut(entry="0" * 64, model=text("model x"), reason=text("Its rows are damaged.")),),
         benchmarks={
@@ -258,9 +258,24 @@ def problems(text: Text) -> dict[str, SiteProblem]:
                 domains=(text("Network"),) if number % 3 else (text("Time"), text("System")),
                 libraries=(text("numpy"),),
             ),
-            statement=text(f"Write the function of task {number}."),
+            prompts={
+                "Complete prompt": text(f"def task_{number}():"),
+                "Instruct prompt": text(f"Write the function of task {number}."),
+            },
         )
         for number in range(40)
+    }
+
+
+def repository_problems(text: Text) -> dict[str, SiteProblem]:
+    """Issues and facts of the problems of repositories."""
+    times = ("1-4 hours", "<15 min fix", ">4 hours", "15 min - 1 hour")
+    return {
+        f"org__Task-{number}": SiteProblem(
+            facts=ProblemFacts(id=f"org__Task-{number}", difficulty=times[number % 4]),
+            prompts={"Statement": text("It is broken.")},
+        )
+        for number in range(25)
     }
 
 

@@ -273,6 +273,22 @@ def test_the_heat_map_answers_pointer_and_keys(visitor: Visitor) -> None:
     visitor.wait("document.body.dataset.shown === 'Task/38'")
 
 
+def test_the_text_of_a_cell_is_in_sight(visitor: Visitor) -> None:
+    """However low the window is and wherever the map begins, what is said of a cell is inside the window."""
+    page = visitor.open(f"heatmap.html#t={IDS[0]}", "document.getElementById('map').dataset.drawn")
+    page.set_viewport_size({"width": 1280, "height": 230})
+    page.focus("#map")
+    page.keyboard.press("ArrowDown")
+    page.evaluate("scrollTo(0, document.getElementById('map').getBoundingClientRect().bottom + scrollY - innerHeight)")
+    page.keyboard.press("End")
+    box = page.locator("#cell-text").bounding_box()
+    inside = "(() => { const box = document.getElementById('cell-text').getBoundingClientRect();"
+    inside += " return document.elementFromPoint(box.x + 5, box.y + 8).closest('#cell-text') !== null })()"
+    assert 0 <= box["y"] < box["y"] + box["height"] <= 230
+    assert page.evaluate(inside)
+    page.set_viewport_size({"width": 1280, "height": 850})
+
+
 def test_the_heat_map_has_a_table_beside_it(visitor: Visitor) -> None:
     """Who cannot see the map finds how many models solve each task."""
     page = visitor.open(f"heatmap.html#t={IDS[0]}&tasks=id", "document.getElementById('map').dataset.drawn")
@@ -307,10 +323,37 @@ def test_a_model_has_its_page(visitor: Visitor) -> None:
     visitor.wait("document.body.dataset.compared === '0,1'")
 
 
+def breakdown(page: Any, number: int) -> list[list[str]]:
+    """Cells of a breakdown's lines on a model's page."""
+    script = "table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent))"
+    return list(page.locator("table.groups").nth(number).evaluate(script))
+
+
+def test_breakdowns_begin_with_the_weakest_group_and_sort(visitor: Visitor) -> None:
+    """Groups of few tasks come last; a click on a head sorts by it; a repository's difficulties keep their order."""
+    entry = DATA.tables[0].rows[0].entry[:16]
+    page = visitor.open(f"model.html#/{IDS[0]}/{entry}", "document.body.dataset.shown")
+    assert page.locator("h2", has_text="Scores by domain and library").count() == 1
+    lines = breakdown(page, 0)
+    assert {line[0] for line in lines} == {"Network", "Time", "System"}
+    few = [line[3] == "few tasks" for line in lines]
+    shares = [float(line[1].partition(".")[0]) for line in lines]
+    assert few == sorted(few)
+    assert shares[few.index(True) :] == sorted(shares[few.index(True) :])
+    page.click("table.groups >> nth=0 >> button:has-text('Domain')")
+    assert [line[0] for line in breakdown(page, 0)] == ["Network", "System", "Time"]
+    page.click("table.groups >> nth=0 >> button:has-text('Domain')")
+    assert [line[0] for line in breakdown(page, 0)] == ["Time", "System", "Network"]
+    assert "Sorted by Domain, descending." in page.inner_text("#said")
+    visitor.open(f"model.html#/{IDS[2]}/{DATA.tables[2].rows[0].entry[:16]}", "document.body.dataset.shown")
+    assert [line[0] for line in breakdown(page, 0)] == ["<15 min fix", "15 min - 1 hour", "1-4 hours", ">4 hours"]
+
+
 def test_a_task_has_its_page(visitor: Visitor) -> None:
-    """Statement, who solves it, answers with verdicts and tests, the transcript; the next task is a click away."""
+    """Prompts, who solves it, answers with verdicts and tests, the transcript; the next task is a click away."""
     page = visitor.open("task.html#/bigcodebench/Task/3", "document.body.dataset.shown")
-    assert "Write the function of task 3." in page.inner_text("pre")
+    assert page.locator("h2").all_inner_texts()[:2] == ["Complete prompt", "Instruct prompt"]
+    assert page.locator("pre").all_inner_texts()[:2] == ["def task_3():", "Write the function of task 3."]
     rows = range(len(DATA.tables[0].rows))
     solved = [row for row in rows if tallies_of(DATA, 0, row).get("Task/3", Tally(scored=0, passed=0)).passed]
     assert f"Solved by ({len(solved)})" in page.inner_text("main")
@@ -322,9 +365,47 @@ def test_a_task_has_its_page(visitor: Visitor) -> None:
     assert page.get_attribute(".answer[open] a", "href") == "https://example.org/log"
     page.click("text=→")
     visitor.wait("document.body.dataset.shown === 'Task/4'")
-    page.fill("#task", "Task/9")
+
+
+@pytest.mark.parametrize("text", ["Task/9", "task/9", "9"])
+def test_a_task_is_found_by_its_number(visitor: Visitor, text: str) -> None:
+    """The id's last part is enough, and letters' case does not matter."""
+    page = visitor.open("task.html#/bigcodebench/Task/3", "document.body.dataset.shown")
+    page.fill("#task", text)
     page.keyboard.press("Enter")
     visitor.wait("document.body.dataset.shown === 'Task/9'")
+
+
+def test_several_tasks_that_fit_are_listed(visitor: Visitor) -> None:
+    """Part of an id finds all tasks that have it, each a click away; what nothing fits is said."""
+    page = visitor.open("task.html#/bigcodebench/Task/3", "document.body.dataset.shown")
+    page.fill("#task", "sk/3")
+    page.keyboard.press("Enter")
+    visitor.wait("document.querySelector('h1').textContent === 'Tasks'")
+    assert page.locator(".ids a").all_inner_texts() == ["Task/3", *(f"Task/{n}" for n in range(30, 40))]
+    assert "11 tasks of bigcodebench fit “sk/3”." in page.inner_text("#said")
+    page.click(".ids a >> nth=0")  # the very task whose page was left
+    visitor.wait("document.querySelector('h1').textContent === 'Task/3'")
+    page.fill("#task", "nothing like it")
+    page.keyboard.press("Enter")
+    visitor.wait("document.querySelector('#content .problem')")
+
+
+def test_several_samples_are_not_models(visitor: Visitor) -> None:
+    """Where models answered several times, samples are counted, and how many models solve a task at least once."""
+    page = visitor.open("task.html#/bigcodebench/Task/3", "document.body.dataset.shown")
+    rows = [tallies_of(DATA, 1, row)["Task/3"] for row in range(3)]
+    passed, samples = sum(one.passed for one in rows), sum(one.scored for one in rows)
+    once = sum(one.passed > 0 for one in rows)
+    assert f"Solved in {passed} of {samples} samples" in page.inner_text("main")
+    assert f"at least once by {once} of 3 models" in page.inner_text("main")
+    said = page.evaluate("[[[3, 1, 0]], [[1, 1, 0]], [[1, 1, 0], [1, 0, 0], [0, 0, 1]], [[0, 0, 1]]].map(BW.solvedBy)")
+    assert said == [
+        "Solved in 1 of 3 samples (33.3 %)",
+        "1 of 1 model solves it (100.0 %)",
+        "1 of 2 models solve it (50.0 %)",
+        "No answer to it counts",
+    ]
 
 
 def test_addresses_that_name_nothing_say_so(visitor: Visitor) -> None:
@@ -353,6 +434,29 @@ def test_charts_are_drawn_in_the_theme_of_the_page(visitor: Visitor) -> None:
     page.wait_for_selector("#size tbody tr")
     assert page.eval_on_selector_all("#size tbody tr", "all => all.length") == 5  # the size of one is not known
     page.click("#theme")
+
+
+# Names in a chart, and how many of its points each lies over.
+OVERLAPS = """kind => {
+  const boxes = selector => [...document.querySelectorAll(`#${kind} .drawing ${selector}`)];
+  const points = boxes('g.mark-symbol path[aria-label]').map(one => one.getBoundingClientRect());
+  const names = boxes('g.mark-text text').filter(one => one.textContent.startsWith('model'));
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return names.map(one => points.filter(point => meet(point, one.getBoundingClientRect())).length);
+}"""
+
+
+def test_no_name_in_a_chart_lies_over_a_point(visitor: Visitor) -> None:
+    """As the browser lays texts out, names of the front are clear of all points, on a wide screen and on a phone."""
+    page = visitor.open(f"charts.html#t={IDS[0]}", "document.body.dataset.drawn")
+    for width in (1280, 375):
+        page.set_viewport_size({"width": width, "height": 850})
+        page.evaluate("delete document.body.dataset.drawn; document.dispatchEvent(new Event('themechange'))")
+        visitor.wait("document.body.dataset.drawn")
+        found = [page.evaluate(OVERLAPS, kind) for kind in ("date", "size", "cost")]
+        assert all(found)  # each has a name
+        assert {count for counts in found for count in counts} == {0}
+    page.set_viewport_size({"width": 1280, "height": 850})
 
 
 def test_the_theme_can_be_switched_and_is_kept(browser: Any, folder: Path) -> None:
@@ -464,8 +568,27 @@ def test_no_page_is_wider_than_a_phone(findings: Findings) -> None:
     assert {name: width for name, width in findings.wide.items() if width > 375} == {}
 
 
+# Words in heads of tables that stand on more than one line.
+BROKEN = """() => [...document.querySelectorAll('thead th')].flatMap(head => {
+  const walker = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  while (walker.nextNode()) {
+    for (const word of walker.currentNode.textContent.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, word.index);
+      range.setEnd(walker.currentNode, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(one => one.top)).size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+})"""
+
+
 def test_a_phone_shows_the_columns_that_fit(browser: Any, folder: Path) -> None:
-    """On a phone the leaderboard begins with rank, model and score, and nothing has to be scrolled sideways."""
+    """On a phone the leaderboard begins with rank, model and score, and nothing has to be scrolled sideways.
+
+    Whatever columns are chosen, no word in their heads is broken.
+    """
     visitor = Visitor(browser, folder, viewport={"width": 375, "height": 740})
     page = board(visitor)
     heads = page.eval_on_selector_all("#columns-head th", "found => found.map(one => one.dataset.column)")
@@ -475,6 +598,10 @@ def test_a_phone_shows_the_columns_that_fit(browser: Any, folder: Path) -> None:
     )
     visitor.open(f"compare.html#t={IDS[2]}", "document.body.dataset.compared")
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    board(visitor, f"t={IDS[0]}&cols={','.join(KEYS)}")
+    assert page.evaluate(BROKEN) == []
+    visitor.open("methods.html")
+    assert page.evaluate(BROKEN) == []
     visitor.check()
     visitor.context.close()
 

@@ -44,15 +44,38 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     assert digests(tmp_path / "one") == digests(tmp_path / "two")
 
 
-def test_no_file_is_called_after_what_others_named(tmp_path: Path) -> None:
-    """File names are the site's own words, digests and numbers, whatever models and bundles are called."""
-    bundle = tmp_path / "<b>..%2f bundle.tar.zst"
-    bundle.write_bytes(b"bundle")
-    data = replace(site(hostile), bundles=(Bundle(title=hostile("x"), path=bundle),))
+def bundle_of(path: Path, model: str, signed: str = "not signed") -> Bundle:
+    """A bundle of some bytes that are as good as any here."""
+    path.write_bytes(path.name.encode())
+    return Bundle(path=path, model=model, benchmark="starter, full, complete", signed=signed)
+
+
+def test_file_names_are_harmless_whatever_others_named(tmp_path: Path) -> None:
+    """File names are the site's own words, digests and numbers; of a bundle's model they keep a to z and digits."""
+    models = (hostile("x"), "../../etc/passwd", "con.", "模型", "-rf", "Maker/Big Model 4.5", "a" * 300)
+    bundles = tuple(bundle_of(tmp_path / f"<b>..%2f {n}.zip", model) for n, model in enumerate(models))
+    data = replace(site(hostile), bundles=(*bundles, bundles[0]))
     build_site(data, tmp_path / "site", SiteOptions())
     names = [path.name for path in (tmp_path / "site").rglob("*")]
     assert all(all(one.isascii() and (one.isalnum() or one in "-._") for one in name) for name in names)
-    assert sum(name.startswith("bundle-") and name.endswith(".tar.zst") for name in names) == 1
+    offered = [name.removesuffix(".bw.zip").rpartition("-")[0] for name in names if name.endswith(".bw.zip")]
+    assert {"etc-passwd", "con", "bundle", "rf", "maker-big-model-4-5", "a" * 60} < set(offered)
+    assert len(offered) == len(models)  # the one that is given twice is offered once
+
+
+def test_a_bundle_says_whose_it_is_and_who_signed_it(tmp_path: Path) -> None:
+    """Its line on the page of downloads has model, benchmark and signature; names are text, not markup."""
+    bundles = (
+        bundle_of(tmp_path / "1.zip", "<b>alder</b>"),
+        bundle_of(tmp_path / "2.zip", "birch", "signed by the key SHA256:abc, not checked against anybody"),
+    )
+    build_site(SiteData(title="t", tables=(), version="1", bundles=bundles), tmp_path / "site", SiteOptions())
+    page = (tmp_path / "site" / "downloads.html").read_text(encoding="utf-8")
+    lines = [" ".join(line.split()) for line in page.split("<li>") if ".bw.zip" in line]
+    assert lines[0].startswith("&lt;b&gt;alder&lt;/b&gt;, starter, full, complete: <a href=")
+    assert "1 kB, not signed" in lines[0]
+    assert "birch, starter, full, complete" in lines[1]
+    assert "signed by the key SHA256:abc, not checked against anybody" in lines[1]
 
 
 def test_what_is_no_site_is_left_alone(tmp_path: Path) -> None:
@@ -133,14 +156,23 @@ def test_downloads_hold_the_table_and_its_outcomes(tmp_path: Path) -> None:
 
 
 def test_no_spreadsheet_calculates_a_name(tmp_path: Path) -> None:
-    """A model called like a formula is text in the CSV file, and itself in the JSON file."""
-    name = '=HYPERLINK("https://example.org")'
-    board = table("t", [scored(name, [1, 0])], text=plain, metric="x")
-    build_site(SiteData(title="t", tables=(board,), version="1"), tmp_path / "site", SiteOptions())
+    """A model called like a formula is text in the CSV files, and itself in the JSON file; numbers stay numbers."""
+    names = [f"{first}HYPERLINK(1)" for first in ("=", "+", "-", "@", "\t=", "\r=", "\n=", "＝")]
+    runs = [scored(name, [1, 0]) for name in (*names, "x;=HYPERLINK(1)")]
+    board = table("t", runs, text=plain, metric="x")
+    data = SiteData(title="t", tables=(board,), runs=tuple(runs), version="1")
+    build_site(data, tmp_path / "site", SiteOptions())
     folder = tmp_path / "site" / "downloads"
-    with (folder / f"{table_id(board)}.csv").open(newline="") as file:
-        assert next(csv.DictReader(file))["model"] == f"'{name}"
-    assert json.loads((folder / f"{table_id(board)}.json").read_text())["rows"][0]["model"] == name
+    for file_name in (f"{table_id(board)}.csv", f"{table_id(board)}-outcomes.csv"):
+        text = (folder / file_name).read_bytes().decode()
+        found = {cell for line in csv.reader(text.splitlines(keepends=True)) for cell in line if "HYPERLINK" in cell}
+        assert found == {f"'{name}" for name in names} | {"x;=HYPERLINK(1)"}
+        assert '"x;=HYPERLINK(1)"' in text  # where semicolons part cells, the quotes keep it one cell
+    with (folder / f"{table_id(board)}-outcomes.csv").open(newline="") as file:
+        _, *lines = csv.reader(file, quoting=csv.QUOTE_NONNUMERIC)
+    assert [[float(cell) for cell in line[1:]] for line in lines] == [[1.0] * len(runs), [0.0] * len(runs)]
+    rows = json.loads((folder / f"{table_id(board)}.json").read_text())["rows"]
+    assert {row["model"] for row in rows} >= set(names)
 
 
 def test_an_empty_site_can_be_built(tmp_path: Path) -> None:

@@ -1,25 +1,26 @@
 """The leaderboard's pages from the store of results (``bw site build``), and a look at them (``bw site serve``)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchwright import __version__
-from benchwright.app.problem_facts import facts_of_function, facts_of_repository
+from benchwright.app.model_facts import read_model_facts
 from benchwright.app.ranking import Imports, Ranking, RankRequest, Ties, rank_sources
 from benchwright.app.ranking_sources import Sources, gather
 from benchwright.app.recording import open_to_read
 from benchwright.app.site_answers import StoredAnswers, checked_template
+from benchwright.app.site_problems import ProblemsOfSite
+from benchwright.app.verifying import verify
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.facts import facts_of
 from benchwright.benchmarks.registry import BENCHMARKS
-from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import Origin, ScoredRun, StoredRun
 from benchwright.leaderboard.site.build import SiteReport, build_site, require_libraries
 from benchwright.leaderboard.site.folder import refuse_what_is_no_site
-from benchwright.leaderboard.site.model import AnswerChoice, Bundle, SiteData, SiteOptions, SiteProblem
+from benchwright.leaderboard.site.model import AnswerChoice, Bundle, SiteData, SiteOptions
 from benchwright.leaderboard.tables import LeftOut, Table
 from benchwright.stats.ratings import ROUNDS
 from benchwright.store.results import ResultStore
@@ -37,7 +38,9 @@ class SiteRequest:
     benchmarks: tuple[str, ...] = ()
     """Only these; empty for all that the store has results of."""
     data: tuple[tuple[str, Path], ...] = ()
-    """Benchmark and file with its rows: then pages of problems have statements."""
+    """Benchmark and file with its rows: then pages of problems have prompts."""
+    domains: Path | None = None
+    """JSON file of domains by library, or by problem."""
     model_facts: Path | None = None
     """File of what the user knows of models, laid over what sources say."""
     imports: Imports = Imports.WITHOUT
@@ -56,17 +59,19 @@ def build(request: SiteRequest, workspace: Workspace) -> SiteReport:
     """Build the site.
 
     Raises:
-        UsageError: There is nothing to show, something that was named is not there, a library is missing, or the
-            folder holds something that is no site.
+        UsageError: There is nothing to show, something that was named is not there, a bundle is not sound, a library
+            is missing, or the folder holds something that is no site.
         MachineError: The folder cannot be written.
     """
     require_libraries()
     refuse_what_is_no_site(request.out)  # before minutes of work
     checked_template(request.transcripts)
+    bundles = tuple(_sound(path) for path in request.bundles)
     with ExitStack() as stack:
         store = stack.enter_context(open_to_read(workspace, request.store))
         found = _rankings(request, workspace, store)
         scored = _shown(found)
+        problems = ProblemsOfSite(store=store, data=request.data, domains=request.domains)
         answers = None
         if request.options.answers is not AnswerChoice.NONE:
             answers = stack.enter_context(StoredAnswers(store, workspace, request.transcripts))
@@ -76,15 +81,16 @@ def build(request: SiteRequest, workspace: Workspace) -> SiteReport:
             title=request.title,
             tables=_in_order(table for each in found for table in (each.ranking.main, *each.ranking.others)),
             runs=scored,
-            problems=_problems(request, found, store),
+            problems=problems.of({each.ranking.request.benchmark: each.sources.scored for each in found}),
             answers=answers,
             left_out=tuple(_left_out(found)),
             benchmarks={each.ranking.request.benchmark: facts_of(each.ranking.request.benchmark) for each in found},
-            bundles=tuple(_bundles(request.bundles)),
+            bundles=bundles,
             generated=request.generated or _newest(found),
             version=__version__,
         )
-        return build_site(data, request.out, request.options)
+        notes = (*_slips(request, store), *_damage(store), *problems.notes, *(answers.notes if answers else ()))
+        return replace(build_site(data, request.out, request.options), notes=notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,36 +174,33 @@ def _newest(found: Sequence[_Found]) -> str:
     return max((run.finished for run in runs), default="") or max((run.recorded for run in runs), default="")
 
 
-def _bundles(paths: Sequence[Path]) -> Iterator[Bundle]:
-    for path in paths:
-        if not path.is_file():
-            raise UsageError(f"There is no bundle {path}; make one with bw store export.")
-        yield Bundle(title=path.name, path=path)
+def _slips(request: SiteRequest, store: ResultStore) -> tuple[str, ...]:
+    """A note on models in the user's file that no run of the whole store has."""
+    if request.model_facts is None:
+        return ()
+    return read_model_facts(request.model_facts).slips(run.model for run in store.runs(superseded=True))
 
 
-def _problems(
-    request: SiteRequest, found: Sequence[_Found], store: ResultStore
-) -> Mapping[str, Mapping[str, SiteProblem]]:
-    """What is known of the problems: from the data that was given, otherwise what runs wrote down of them."""
-    problems: dict[str, dict[str, SiteProblem]] = {}
-    for each in found:
-        known = problems.setdefault(each.ranking.request.benchmark, {})
-        if not known:
-            for one in each.sources.scored:
-                for problem, facts in store.problem_facts(one.run.entry).items():
-                    known.setdefault(problem, SiteProblem(facts=facts))
-    for name, path in request.data:
-        if name not in problems:
-            raise UnknownNameError("benchmark in this site", name, problems)
-        problems[name].update({problem.facts.id: problem for problem in _read(name, path)})
-    return problems
+def _damage(store: ResultStore) -> list[str]:
+    return [f"Left out: {reason}" for _, reason in sorted(store.damaged.items())]
 
 
-def _read(benchmark: str, path: Path) -> Iterator[SiteProblem]:
-    if benchmark in BENCHMARKS.names():
-        for problem in BENCHMARKS.get(benchmark).load(path=path).problems:
-            statement = next(iter(problem.prompts.values()), "")
-            yield SiteProblem(facts=facts_of_function(problem), statement=statement)
-        return
-    for repository in REPOSITORY_BENCHMARKS.get(benchmark).load(path=path).problems:
-        yield SiteProblem(facts=facts_of_repository(repository), statement=repository.issue)
+def _sound(path: Path) -> Bundle:
+    """A bundle with what its checking found; raises `UsageError` when it is none, or is not sound."""
+    if not path.is_file():
+        raise UsageError(f"There is no bundle {path}; make one with bw store export.")
+    report = verify(path)
+    if not report.sound:
+        more = len(report.findings) - 1
+        others = f" (and {more} more finding{'' if more == 1 else 's'})" if more else ""
+        raise UsageError(
+            f"The bundle {path} is not sound and cannot be offered: {report.findings[0].text.rstrip('.')}{others}; see "
+            f"bw verify {path}."
+        )
+    run = report.run
+    return Bundle(
+        path=path,
+        model=str(run.get("model", "")),
+        benchmark=", ".join(str(run[name]) for name in ("benchmark", "subset", "variant") if run.get(name)),
+        signed=report.signed,
+    )

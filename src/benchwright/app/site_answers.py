@@ -50,6 +50,8 @@ class StoredAnswers:
         self._records = workspace.records() if workspace.home.is_dir() else None
         self._transcripts = checked_template(transcripts)
         self._known: set[tuple[str, Score]] = set()
+        self.notes: list[str] = []
+        """Whose answers cannot be read, and why, a sentence for each."""
         self._answers = sqlite3.connect("")  # a private file, gone when it is closed
         self._answers.execute(
             "CREATE TABLE answers (entry TEXT, score TEXT, problem TEXT, sample INTEGER, body TEXT, "
@@ -65,13 +67,19 @@ class StoredAnswers:
             self._records.__exit__(*error)
 
     def add(self, run: StoredRun, score: Score) -> None:
-        """Take in the answers of a run, if it keeps any."""
+        """Take in the answers of a run, if it keeps any; those that cannot be read are left out, and `notes` say so."""
         if (run.entry, score) in self._known:
             return
-        kept = dict(_kept(self._store, run))
-        if not kept:
-            return
-        self._known.add((run.entry, score))
+        try:
+            kept = dict(_kept(self._store, run))
+            if kept:
+                self._put(run, score, kept)
+                self._known.add((run.entry, score))
+        except UsageError as error:
+            self.notes.append(f"Answers of {run.model} ({run.entry[:12]}) are left out: {error}")
+
+    def _put(self, run: StoredRun, score: Score, kept: Mapping[_Key, _Kept]) -> None:
+        """All or none."""
         rows = (
             (run.entry, score.value, row.problem_id, row.sample, json.dumps(self._plain(run, row, kept)))
             for row in self._store.rows(run.entry)
@@ -174,8 +182,5 @@ def _lines(store: ResultStore, run: StoredRun, name: str) -> Iterator[dict[str, 
         else:
             lines = [json.loads(line) for line in text.splitlines() if line.strip()]
     except ValueError as error:
-        raise UsageError(
-            f"The file {name} of {run.model} ({run.entry[:12]}) in the store is not JSON ({error}); leave answers out "
-            f"with --answers none."
-        ) from error
+        raise UsageError(f"The run's file {name} in the store is not JSON ({error}).") from error
     yield from (line for line in lines if isinstance(line, dict))

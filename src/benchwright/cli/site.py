@@ -8,7 +8,7 @@ import click
 from benchwright.app.site import AnswerChoice, Imports, SiteOptions, SiteReport, SiteRequest, Ties, build
 from benchwright.app.site_serving import serve
 from benchwright.app.workspace import Workspace
-from benchwright.cli.main import print_json
+from benchwright.cli.main import print_json, visible
 from benchwright.cli.options import json_option
 from benchwright.cli.rating_options import rating_options
 from benchwright.cli.storing import store_option
@@ -37,7 +37,13 @@ def command() -> None:
     "data",
     multiple=True,
     metavar="BENCHMARK=FILE",
-    help="File with a benchmark's rows, so that pages of tasks show the statement; several.",
+    help="File with a benchmark's rows, so that pages of tasks show the prompts; several.",
+)
+@click.option(
+    "--domains",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="JSON file with domains by library, or by task, such as BigCodeBench's lib2domain.json.",
 )
 @click.option(
     "--answers",
@@ -67,7 +73,9 @@ def command() -> None:
     help="Where agents' transcripts can be read, such as https://host/{run}/{log}; may hold {entry}, {run}, {model}, "
     "{problem}, {sample}, {log}, {log_sample}.",
 )
-@click.option("--bundle", "bundles", multiple=True, type=click.Path(path_type=Path), help="Bundle to offer; several.")
+@click.option(
+    "--bundle", "bundles", multiple=True, type=click.Path(path_type=Path), help="Bundle to check and offer; several."
+)
 @rating_options
 @click.option("--date", default="", help="Date the pages give, ISO 8601; default: that of the newest run.")
 @click.option("--hf-space", is_flag=True, help="Write the card (README.md) of a Hugging Face Space.")
@@ -78,6 +86,7 @@ def build_command(
     title: str,
     benchmarks: tuple[str, ...],
     data: tuple[str, ...],
+    domains: Path | None,
     model_facts: Path | None,
     answers: str,
     answer_bytes: int,
@@ -100,6 +109,7 @@ def build_command(
         store=store,
         benchmarks=benchmarks,
         data=tuple(_named_file(text) for text in data),
+        domains=domains,
         model_facts=model_facts,
         imports=Imports(imports),
         ties=Ties(ties),
@@ -116,6 +126,8 @@ def build_command(
         ),
     )
     report = build(request, Workspace.from_environment(os.environ))
+    for note in report.notes:
+        click.echo(f"bw: {visible(note)}", err=True)
     if as_json:
         print_json(report.to_plain())
     else:

@@ -1,5 +1,6 @@
 """Tables as the pages read them: short, with what many rows share written once."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from benchwright.core.benchmark_facts import BenchmarkFacts, HumanReference, TaskErrors
@@ -18,8 +19,8 @@ def table_id(table: Table) -> str:
     )
 
 
-def board(table: Table, data: SiteData, *, outcomes: bool, problems: int) -> dict[str, Any]:
-    """A table for the leaderboard, the model page and the charts."""
+def board(table: Table, data: SiteData, told: Mapping[Source, str], *, outcomes: bool, problems: int) -> dict[str, Any]:
+    """A table for the leaderboard, the model page and the charts; ``told`` tells sources of one title apart."""
     flags: dict[tuple[str, str], int] = {}
     sources: dict[Source, int] = {}
     rows = [_row(row, flags, sources) for row in table.rows]
@@ -35,7 +36,10 @@ def board(table: Table, data: SiteData, *, outcomes: bool, problems: int) -> dic
         "references": [] if facts.human is None else [_with_source(facts.human) | {"label": HUMAN}],
         "flags": [{"name": name, "text": text} for name, text in flags],
         "shared": [place for place in range(len(flags)) if rows and all(place in row.get("flags", ()) for row in rows)],
-        "sources": [source.to_plain() for source in sources],
+        "sources": [
+            {"title": source.title, "of": told.get(source, ""), "url": source.url, "note": source.note}
+            for source in sources
+        ],
         "rows": rows,
     }
 

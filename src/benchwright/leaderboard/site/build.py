@@ -14,6 +14,7 @@ from benchwright.leaderboard.site.folder import fresh_folder
 from benchwright.leaderboard.site.hugging_face import space_card
 from benchwright.leaderboard.site.methods import sources_of, versions_of
 from benchwright.leaderboard.site.model import SiteData, SiteOptions
+from benchwright.leaderboard.site.naming import names_of, told_sources
 from benchwright.leaderboard.site.outcomes import Outcomes, Runs
 from benchwright.leaderboard.site.pages import PAGES, Pages
 from benchwright.leaderboard.site.payload import script
@@ -37,6 +38,8 @@ class SiteReport:
     """Answers that had no room; see `SiteOptions.all_answer_bytes`."""
     files: int
     bytes: int
+    notes: tuple[str, ...] = ()
+    """What is not on the pages though it was meant to be, and slips in what was given; one sentence each."""
 
     def to_plain(self) -> dict[str, Any]:
         """The object of ``bw site build --json``."""
@@ -48,6 +51,7 @@ class SiteReport:
             "answers_left_out": self.answers_left_out,
             "files": self.files,
             "bytes": self.bytes,
+            "notes": list(self.notes),
         }
 
 
@@ -94,6 +98,8 @@ class _Writer:
         self._folder = folder
         self._options = options
         self._ids = tuple(table_id(table) for table in data.tables)
+        self._names = names_of(data.tables)
+        self._told = told_sources(data.tables)
         runs = Runs(data.runs)
         found = {one: runs.outcomes(table) for one, table in zip(self._ids, data.tables, strict=True)}
         self._outcomes: dict[str, Outcomes] = {one: each for one, each in found.items() if each is not None}
@@ -134,18 +140,20 @@ class _Writer:
     def _tables(self, specs: Mapping[str, dict[str, dict[str, Any]]]) -> None:
         by_benchmark = {each.benchmark: each for each in self._problems}
         heads = []
-        for one, table in zip(self._ids, self._data.tables, strict=True):
+        for one, name, table in zip(self._ids, self._names, self._data.tables, strict=True):
             outcomes = self._outcomes.get(one)
-            known = outcomes is not None
             problems = len(outcomes.problems) if outcomes else len(table.problems)
-            self._script(f"table-{one}", board(table, self._data, outcomes=known, problems=problems))
+            plain = board(table, self._data, self._told, outcomes=outcomes is not None, problems=problems)
+            self._script(f"table-{one}", {**plain, "title": name})
             if outcomes:
                 self._script(f"matrix-{one}", outcomes.to_plain())
             looks = {name: _look(look) for name, look in _LOOKS.items()}
             self._script(f"charts-{one}", {"specs": specs[one], "looks": looks})
             digest = by_benchmark[table.benchmark].digest
             compared = len(outcomes.rows) if outcomes else 0
-            heads.append({**head(table), "outcomes": compared, "charts": list(specs[one]), "problems_in": digest})
+            heads.append(
+                {**head(table), "title": name, "outcomes": compared, "charts": list(specs[one]), "problems_in": digest}
+            )
         benchmarks = [{"name": each.benchmark, "digest": each.digest} for each in self._problems if each.ids]
         self._script("index", {"title": self._data.title, "tables": heads, "benchmarks": benchmarks})
 
@@ -175,15 +183,15 @@ class _Writer:
     def _downloads(self) -> dict[str, Any]:
         downloads = Downloads(self._folder)
         groups = []
-        for one, table in zip(self._ids, self._data.tables, strict=True):
+        for one, name, table in zip(self._ids, self._names, self._data.tables, strict=True):
             outcomes = self._outcomes.get(one)
             matrix: tuple[Download, ...] = () if outcomes is None else downloads.outcomes(one, table, outcomes)
             files = downloads.table(one, table)
-            groups.append({"title": table.title, "reason": table.reason, "table": files, "outcomes": matrix})
+            groups.append({"title": name, "reason": table.reason, "table": files, "outcomes": matrix})
         return {"groups": groups, "bundles": downloads.bundles(self._data.bundles)}
 
     def _pages(self, pictures: Mapping[str, dict[str, str]], downloads: dict[str, Any]) -> None:
-        pages = Pages(self._data, self._ids)
+        pages = Pages(self._data, self._ids, self._names)
         kinds = [
             {
                 "id": kind.id,

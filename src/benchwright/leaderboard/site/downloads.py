@@ -6,7 +6,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,11 @@ from benchwright.leaderboard.site.outcomes import Outcomes
 from benchwright.leaderboard.tables import Table, row_to_plain, table_to_plain
 
 FOLDER = "downloads"
-_SUFFIX = re.compile(r"\.[a-z]{1,8}", re.ASCII)
+_NO_SLUG = re.compile(r"[^a-z0-9]+")
+_SLUG = 60
+"""Characters of a model's name that a file's name holds at most."""
+_CALCULATED = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a cell begins with that a spreadsheet calculates; some take the wide forms for the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +29,10 @@ class Download:
     """One file to take."""
 
     name: str
-    """In the downloads folder: digests and numbers, never a model's name."""
+    """In the downloads folder: letters a to z, digits and hyphens, whatever a model is called."""
     kind: str
     size: str
     """For people."""
-    title: str = ""
-    """Of a bundle."""
 
 
 class Downloads:
@@ -43,23 +45,21 @@ class Downloads:
     def table(self, name: str, table: Table) -> tuple[Download, ...]:
         """A table in three formats."""
         plain = table_to_plain(table)
-        records = [_flat(row_to_plain(row)) for row in table.rows]
+        columns = _columns([_flat(row_to_plain(row)) for row in table.rows])
+        lines = (map(_safe, line) for line in zip(*columns.values(), strict=True))
         return (
-            self._write(f"{name}.csv", "CSV", _csv(records)),
+            self._write(f"{name}.csv", "CSV", _csv(map(_safe, columns), lines)),
             self._write(f"{name}.json", "JSON", (_json(plain) + "\n").encode("utf-8", "backslashreplace")),
-            self._write(f"{name}.parquet", "Parquet", _parquet(_columns(records))),
+            self._write(f"{name}.parquet", "Parquet", _parquet(columns)),
         )
 
     def outcomes(self, name: str, table: Table, outcomes: Outcomes) -> tuple[Download, ...]:
         """The outcome of every row on every problem: wide and as shares in CSV, long and in counts in Parquet."""
         rows = [table.rows[place] for place in outcomes.rows]
         labels = [row.label for row in rows]
-        by_code = ["" if not scored else f"{passed / scored:.6g}" for scored, passed, _ in outcomes.palette]
+        by_code = [None if not scored else _number(passed / scored) for scored, passed, _ in outcomes.palette]
         cells = np.array(by_code, dtype=object)[outcomes.codes.T]
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(["problem", *map(_safe, labels)])
-        writer.writerows([_safe(problem), *line] for problem, line in zip(outcomes.problems, cells, strict=True))
+        lines = ([_safe(problem), *line] for problem, line in zip(outcomes.problems, cells.tolist(), strict=True))
         counts = np.array(outcomes.palette)[outcomes.codes.reshape(-1)]
         asked = counts.sum(axis=1) > 0
         width = len(outcomes.problems)
@@ -73,19 +73,19 @@ class Downloads:
             "faults": counts[asked, 2],
         }
         return (
-            self._write(f"{name}-outcomes.csv", "CSV", _bytes(lines.getvalue())),
+            self._write(f"{name}-outcomes.csv", "CSV", _csv(["problem", *map(_safe, labels)], lines)),
             self._write(f"{name}-outcomes.parquet", "Parquet", _parquet(columns)),
         )
 
-    def bundles(self, bundles: Sequence[Bundle]) -> tuple[Download, ...]:
-        """Copies of result bundles, called by their content."""
-        made = []
+    def bundles(self, bundles: Sequence[Bundle]) -> tuple[tuple[Bundle, Download], ...]:
+        """Copies of result bundles, called by model and content; one that is given twice is offered once."""
+        made = {}
         for bundle in bundles:
             content = bundle.path.read_bytes()
-            suffix = "".join(part for part in bundle.path.suffixes[-2:] if _SUFFIX.fullmatch(part))
-            name = f"bundle-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
-            made.append(replace(self._write(name, "bundle", content), title=bundle.title))
-        return tuple(made)
+            slug = _NO_SLUG.sub("-", bundle.model.lower())[:_SLUG].strip("-") or "bundle"
+            name = f"{slug}-{hashlib.sha256(content).hexdigest()[:16]}.bw.zip"
+            made[name] = bundle, self._write(name, "bundle", content)
+        return tuple(made.values())
 
     def _write(self, name: str, kind: str, content: bytes) -> Download:
         (self._folder / name).write_bytes(content)
@@ -120,19 +120,22 @@ def _readable(value: Any) -> Any:
     return _bytes(value).decode("utf-8") if isinstance(value, str) else value
 
 
-def _csv(records: Sequence[dict[str, Any]]) -> bytes:
-    columns = _columns(records)
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(map(_safe, columns))
-    for number in range(len(records)):
-        writer.writerow(_safe(column[number]) for column in columns.values())
-    return _bytes(lines.getvalue())
+def _csv(head: Iterable[str], lines: Iterable[Iterable[Any]]) -> bytes:
+    """All text in quotes: programs that part cells at semicolons or tabs would find other beginnings of cells."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(head)
+    writer.writerows(lines)
+    return _bytes(text.getvalue())
+
+
+def _number(share: float) -> int | float:
+    return int(share) if share in (0, 1) else float(f"{share:.6g}")
 
 
 def _safe(cell: Any) -> Any:
-    """Text that a spreadsheet would calculate gets an apostrophe, which makes it text there."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+    """Text that a spreadsheet would calculate gets an apostrophe, which makes it text there; numbers stay numbers."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_CALCULATED) else cell
 
 
 def _dictionary(codes: Any, names: Iterable[str]) -> Any:

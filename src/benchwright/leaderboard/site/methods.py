@@ -1,15 +1,39 @@
 """What the page on methods says of where numbers come from: versions of everything that decides them, sources."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from benchwright.core.results import Source, StoredRun
 from benchwright.leaderboard.site.model import SiteData
+from benchwright.leaderboard.site.naming import told_sources
 
 
-def sources_of(data: SiteData) -> list[Source]:
-    """Sources of all imported rows, by title."""
-    found = {row.source for table in data.tables for row in table.rows if row.source is not None}
-    return sorted(found, key=lambda source: (source.title, source.url, source.kind))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceGroup:
+    """Sources of which the same is said."""
+
+    title: str
+    url: str
+    note: str
+    files: tuple[tuple[str, str, str], ...]
+    """Name, SHA-256, and of which source of the title, where there are several."""
+
+
+def sources_of(data: SiteData) -> list[SourceGroup]:
+    """Sources of all imported rows, by title; those of one title and note together."""
+    told = told_sources(data.tables)
+    groups: dict[tuple[str, str, str], list[Source]] = {}
+    for source in sorted(told, key=lambda source: (source.title, source.url, source.note, told[source], source.files)):
+        groups.setdefault((source.title, source.url, source.note), []).append(source)
+    return [
+        SourceGroup(
+            title=title,
+            url=url,
+            note=note,
+            files=tuple((name, digest, told[source]) for source in sources for name, digest in source.files),
+        )
+        for (title, url, note), sources in groups.items()
+    ]
 
 
 _MANIFEST = (

@@ -31,8 +31,8 @@ class SiteProblem:
     """A problem as its page shows it."""
 
     facts: ProblemFacts
-    statement: str = ""
-    """What the models were told; empty when the data set was not at hand."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """What models were told, by what the page calls it; empty when the data set was not at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +76,12 @@ HUMAN = "Human reference"
 class Bundle:
     """A result bundle that readers can download and check."""
 
-    title: str
-    """What readers are shown, such as its file's name."""
     path: Path
+    model: str
+    benchmark: str
+    """Benchmark, subset and variant."""
+    signed: str
+    """Who signed it, as half a sentence, such as ``not signed``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

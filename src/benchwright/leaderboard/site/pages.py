@@ -43,7 +43,7 @@ PAGES = (
 class Pages:
     """The templates, ready to be filled."""
 
-    def __init__(self, data: SiteData, ids: tuple[str, ...]) -> None:
+    def __init__(self, data: SiteData, ids: tuple[str, ...], names: tuple[str, ...]) -> None:
         import jinja2
 
         loader = jinja2.PackageLoader("benchwright.leaderboard.site")
@@ -57,7 +57,7 @@ class Pages:
         }
         self._templates.tests |= {"imported": _imported, "own": _own, "web": is_web_address}
         known = {name: data.facts_of(name) for name in dict.fromkeys(table.benchmark for table in data.tables)}
-        self._always = {"data": data, "known": known, "tables": data.tables, "ids": ids}
+        self._always = {"data": data, "known": known, "tables": data.tables, "ids": ids, "names": names}
 
     def render(self, page: Page, first: tuple[str, ...], values: Mapping[str, Any]) -> bytes:
         """The page; ``first`` are names of the data it begins with, read along with its scripts."""

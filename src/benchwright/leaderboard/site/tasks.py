@@ -1,7 +1,8 @@
 """The data behind the pages of problems: one small file each, read when its page is opened."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +43,7 @@ class BenchmarkProblems:
             "benchmark": self.benchmark,
             "digest": self.digest,
             "ids": list(self.ids),
-            "groups": {name: _grouped(of) for name, of in groups.items() if any(of)},
+            "groups": {name: _grouped(of, _ORDERS.get(name)) for name, of in groups.items() if any(of)},
         }
 
     def _facts(self, problem: str, name: str) -> tuple[str, ...]:
@@ -51,10 +52,28 @@ class BenchmarkProblems:
         return (value,) if value and isinstance(value, str) else tuple(dict.fromkeys(value))
 
 
-def _grouped(of: Sequence[tuple[str, ...]]) -> dict[str, Any]:
-    names = sorted({name for each in of for name in each})
+def _grouped(of: Sequence[tuple[str, ...]], order: Callable[[str], Any] | None) -> dict[str, Any]:
+    names = sorted({name for each in of for name in each}, key=order)
     places = {name: place for place, name in enumerate(names)}
-    return {"names": names, "of": [[places[name] for name in each] for each in of]}
+    return {"names": names, "ordered": order is not None, "of": [[places[name] for name in each] for each in of]}
+
+
+_WORDS = ("trivial", "very easy", "easy", "medium", "hard", "very hard")
+_MINUTES = {"min": 1, "hour": 60, "day": 1440}
+_TIME = re.compile(r"(\d{1,6})(?:\s*[-–]\s*\d+)?\s*(min|hour|day)", re.ASCII | re.IGNORECASE)
+
+
+def difficulty_key(text: str) -> tuple[int, float, str]:
+    """Sorts times to fix, such as ``<15 min fix`` before ``15 min - 1 hour`` before ``1-4 hours``, and usual words."""
+    if found := _TIME.search(text):
+        beyond = {"<": -0.5, ">": 0.5}.get(text.strip()[:1], 0)
+        return 0, int(found[1]) * _MINUTES[found[2].lower()] + beyond, text
+    word = text.strip().lower()
+    return (1, _WORDS.index(word), text) if word in _WORDS else (2, 0, text)
+
+
+_ORDERS = {"Difficulty": difficulty_key}
+"""Groups that have an order of their own."""
 
 
 def problems_of(
@@ -96,8 +115,7 @@ class TaskPages:
             content: dict[str, Any] = {
                 "benchmark": problems.benchmark,
                 "id": problem,
-                "statement": known.statement[:_STATEMENT] if known else "",
-                "cut": bool(known and len(known.statement) > _STATEMENT),
+                "prompts": [_prompt(title, text) for title, text in known.prompts.items()] if known else [],
                 "facts": _facts(known),
                 "tables": [view.column(problem) for view in views if problem in view.places],
                 "answers": [one for view in views for one in self._answers(view, problem)],
@@ -143,6 +161,10 @@ class TaskPages:
             "transcript": answer.transcript,
         }
         return {name: value for name, value in plain.items() if value not in ("", 0, [])}
+
+
+def _prompt(title: str, text: str) -> dict[str, Any]:
+    return {"title": title, "text": text[:_STATEMENT], "cut": len(text) > _STATEMENT}
 
 
 def _beginning(text: str, most: int) -> tuple[str, int]:

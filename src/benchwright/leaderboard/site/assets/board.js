@@ -53,7 +53,7 @@
     const now = sorting();
     return el("tr", null, chosen().map(function (column) {
       const sort = column === now.column ? (now.up ? "ascending" : "descending") : "none";
-      const button = el("button", { type: "button", title: column.tip, onclick: () => order(column, sort) }, column.title, el("span", { class: "arrow", "aria-hidden": "true" }));
+      const button = el("button", { type: "button", title: column.tip, onclick: () => order(column, sort) }, BW.breakable(column.title), el("span", { class: "arrow", "aria-hidden": "true" }));
       return el("th", { scope: "col", "data-column": column.id, class: column.number ? "number" : null, "aria-sort": sort }, button);
     }));
   };
@@ -127,7 +127,7 @@
     BW.fill("reason", table.reason ? ["A table of its own: ", table.reason] : null);
     const shared = table.rows.length > 1 ? table.shared.map((i) => table.flags[i]).filter((flag) => flag.name !== "import") : [];
     BW.fill("shared", shared.map((flag) => el("li", null, "All rows: ", el("span", { class: "badge flag" }, flag.name.replaceAll("_", " ")), " ", flag.text)));
-    BW.fill("sources", table.sources.map(imported));
+    BW.fill("sources", bySaid(table.sources).map(imported));
     BW.fill("notes", known, notes.map((note) => el("li", null, note)));
     // One line for each kind of flag: what differs from row to row stands with the row, and on the model's page.
     const kinds = new Map();
@@ -145,7 +145,26 @@
     id("for-origin").hidden = !(table.rows.some((row) => row.own) && table.rows.some((row) => !row.own));
   };
 
-  const imported = (source) => el("li", null, "Imported from ", el("b", null, BW.outside(source.title, source.url)), ", not graded here.", source.note ? el("details", null, el("summary", null, "What the source says, and what was made of it"), source.note) : null);
+  // Sources of one title of which the same is said, such as one official file for each model.
+  const bySaid = function (sources) {
+    const groups = new Map();
+    for (const source of sources) {
+      const key = JSON.stringify([source.title, source.url, source.note]);
+      groups.set(key, [...(groups.get(key) || []), source]);
+    }
+    return [...groups.values()];
+  };
+
+  const NAMED = 6; // files of one title that are told by name; the page on methods lists all
+  const several = function (sources) {
+    const told = sources.map((source) => source.of).filter(Boolean);
+    if (!told.length) return null;
+    const more = told.length > NAMED ? ` and ${told.length - NAMED} more` : "";
+    const named = told.slice(0, NAMED).join(", ") + more;
+    return sources.length > 1 ? ` (${sources.length} files: ${named})` : ` (${named})`;
+  };
+
+  const imported = ([source, ...others]) => el("li", null, "Imported from ", el("b", null, BW.outside(source.title, source.url)), several([source, ...others]), ", not graded here.", source.note ? el("details", null, el("summary", null, "What the source says, and what was made of it"), source.note) : null);
 
   const places = function (table) {
     const values = table.rows.map((row) => BW.scoreOf(table, row)).filter((value) => value !== null).sort((a, b) => b - a);

@@ -37,7 +37,7 @@
   const fact = (name) => (row) => (row.facts && row.facts[name] !== undefined ? row.facts[name] : null);
   const plain = (name) => (row) => (row[name] === undefined ? null : row[name]);
   const day = (text) => (text ? text.slice(0, 10) : null);
-  const source = (table, row) => (row.own ? "own" : row.source === undefined ? "imported" : table.sources[row.source].title);
+  const source = (table, row) => (row.own ? "own" : row.source === undefined ? "imported" : BW.sourceName(table.sources[row.source]));
 
   // Every column that says something about some row; `first` are those shown unless the reader chooses others.
   BW.columns = function (table, places) {

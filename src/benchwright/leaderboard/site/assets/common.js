@@ -104,6 +104,20 @@
     return `${passed} of ${scored} solved${fault}`;
   };
 
+  // Half a sentence on who solves a problem, from the counts of every model.
+  BW.solvedBy = function (counts) {
+    const counting = counts.filter(([scored]) => scored);
+    const models = counting.length;
+    if (!models) return "No answer to it counts";
+    const samples = counting.reduce((sum, [scored]) => sum + scored, 0);
+    const passed = counting.reduce((sum, one) => sum + one[1], 0);
+    const mean = BW.percent(counting.reduce((sum, one) => sum + one[1] / one[0], 0) / models);
+    if (samples === models) return `${passed} of ${models} ${models === 1 ? "model solves" : "models solve"} it (${mean} %)`;
+    const all = `Solved in ${BW.count(passed)} of ${BW.count(samples)} samples`;
+    if (models === 1) return `${all} (${mean} %)`;
+    return `${all} (mean of the models: ${mean} %), at least once by ${counting.filter((one) => one[1]).length} of ${models} models`;
+  };
+
   BW.outcomeClass = function ([scored, passed, faults]) {
     if (!scored) return faults ? "fault" : "none";
     return passed === scored ? "solved" : passed ? "partly" : "unsolved";
@@ -160,13 +174,18 @@
     BW.fill(select, tables.map((table) => BW.option(table.id, `${table.title} (${BW.count(table.models)})`, table.id === chosen)));
   };
 
+  // Long names of metrics may be parted before their bracket, and nowhere else.
+  BW.breakable = (text) => text.split(/(?=\[)/).flatMap((part, i) => (i ? [BW.el("wbr"), part] : [part]));
+
+  BW.sourceName = (source) => (source.of ? `${source.title} (${source.of})` : source.title);
+
   // Marks that a reader must see with a name: where it comes from, and what is odd about it.
   BW.badges = function (table, row) {
     const made = [];
     if (!row.own) {
       const source = row.source === undefined ? null : table.sources[row.source];
-      const alone = table.imported && table.sources.length === 1; // then the page says once where all come from
-      made.push(badge("import", source && !alone ? source.title : "imported", source ? `Imported from ${source.title}. ${source.note}` : "Imported."));
+      const alone = table.imported && new Set(table.sources.map((one) => one.title)).size === 1; // then the page says once where all come from
+      made.push(badge("import", source && !alone ? source.title : "imported", source ? `Imported from ${BW.sourceName(source)}. ${source.note}` : "Imported."));
     }
     for (const index of row.flags || []) {
       const flag = table.flags[index];

@@ -27,12 +27,17 @@
     view.solvers = new Float64Array(width);
     view.asked = new Uint32Array(width);
     view.means = new Float64Array(matrix.rows.length);
+    view.samples = new Uint32Array(width);
+    view.passed = new Uint32Array(width);
     for (let row = 0; row < matrix.rows.length; row++) {
       let scored = 0;
       for (let i = 0; i < width; i++) {
         const share = shares[matrix.codes[row * width + i]];
         if (share === null) continue;
         scored += 1;
+        const [samples, passed] = matrix.palette[matrix.codes[row * width + i]];
+        view.samples[i] += samples;
+        view.passed[i] += passed;
         view.asked[i] += 1;
         view.solvers[i] += share;
         view.means[row] += share;
@@ -195,7 +200,8 @@
     const task = view.tasks[x];
     const row = table.rows[matrix.rows[view.rows[y]]];
     const counts = matrix.palette[matrix.codes[view.rows[y] * matrix.problems.length + task]];
-    const solvers = `${Number(view.solvers[task].toFixed(1))} of ${view.asked[task]} models solve it`;
+    const width = matrix.problems.length;
+    const solvers = BW.solvedBy(matrix.rows.map((_, i) => matrix.palette[matrix.codes[i * width + task]]));
     BW.fill("cell-text", el("a", { href: BW.modelAddress(table, row) }, BW.rowName(row)), " on ", el("a", { href: BW.taskAddress(table.benchmark, matrix.problems[task]) }, matrix.problems[task]), ": ", el("b", { class: "outcome " + BW.outcomeClass(counts) }, BW.outcomeWord(counts)), ". ", el("span", { class: "muted" }, solvers + "."));
     if (aloud) BW.say(`${BW.rowName(row)}, ${matrix.problems[task]}: ${BW.outcomeWord(counts)}. ${solvers}.`);
     redraw();
@@ -245,9 +251,10 @@
 
   const numbers = function () {
     const { matrix, tasks, table } = view;
-    const line = (task) => el("tr", null, el("th", { scope: "row" }, el("a", { href: BW.taskAddress(table.benchmark, matrix.problems[task]) }, matrix.problems[task])), el("td", { class: "number" }, `${Number(view.solvers[task].toFixed(1))}`), el("td", { class: "number" }, String(view.asked[task])), el("td", { class: "number" }, BW.percent(view.share(task))));
+    const many = matrix.palette.some(([scored]) => scored > 1);
+    const line = (task) => el("tr", null, el("th", { scope: "row" }, el("a", { href: BW.taskAddress(table.benchmark, matrix.problems[task]) }, matrix.problems[task])), el("td", { class: "number" }, BW.count(many ? view.passed[task] : view.solvers[task])), el("td", { class: "number" }, BW.count(many ? view.samples[task] : view.asked[task])), el("td", { class: "number" }, BW.percent(view.share(task))));
     const body = el("tbody", null, tasks.slice(0, 100).map(line));
-    const head = el("thead", null, el("tr", null, ["Task", "Models that solve it", "of", "%"].map((name, i) => el("th", { scope: "col", class: i ? "number" : null }, name))));
+    const head = el("thead", null, el("tr", null, ["Task", many ? "Samples that pass" : "Models that solve it", "of", many ? "Mean of the models, %" : "%"].map((name, i) => el("th", { scope: "col", class: i ? "number" : null }, name))));
     const box = id("numbers").querySelector(".scroll");
     BW.fill(box, el("table", null, head, body));
     if (tasks.length > 100) {

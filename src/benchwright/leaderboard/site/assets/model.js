@@ -3,6 +3,7 @@
   "use strict";
   const el = BW.el;
   const FEW = 20; // problems of a group below which its interval is too wide to say much
+  const SHOWN = 12; // groups shown to begin with
 
   const tile = (big, what) => el("div", { class: "tile" }, el("span", { class: "big" }, big), el("span", { class: "what" }, what));
   const fact = (name, ...value) => [el("dt", null, name), el("dd", null, value)];
@@ -12,7 +13,7 @@
     const source = row.source === undefined ? null : table.sources[row.source];
     return el("dl", { class: "facts" },
       row.label ? fact("Model", row.model) : null,
-      fact("Results", row.own ? "own: graded with benchwright" : source ? ["imported from ", BW.outside(source.title, source.url), source.note ? ` (${source.note})` : ""] : "imported"),
+      fact("Results", row.own ? "own: graded with benchwright" : source ? ["imported from ", BW.outside(BW.sourceName(source), source.url), source.note ? ` (${source.note})` : ""] : "imported"),
       row.scaffold ? fact("Scaffold", row.scaffold) : null,
       known.link ? fact("Link", BW.outside(known.link, known.link)) : null,
       known.released ? fact("Released", known.released) : null,
@@ -51,25 +52,60 @@
         if (share !== 0 && share !== 1) sums[one][2] = false;
       }
     });
-    const lines = group.names.map((name, i) => [name, ...sums[i]]).filter(([, , n]) => n).sort((x, y) => y[2] - x[2] || x[0].localeCompare(y[0]));
+    const lines = group.names.map((name, i) => [name, ...sums[i], i]).filter(([, , n]) => n);
     if (!lines.length) return null;
     const make = function ([name, sum, n, whole]) {
       const [low, high] = whole ? BW.stats.wilson(sum, n) : [null, null];
       const score = el("span", { class: "score" }, BW.bar(sum / n, low, high, 1), el("span", { class: "figure" }, BW.percent(sum / n)), el("span", { class: "muted" }, whole ? BW.interval(low, high) : ""));
-      return el("tr", null, el("th", { scope: "row" }, name), el("td", { "data-column": "score" }, score), el("td", { class: "number" }, BW.count(n)), el("td", { class: "muted" }, n < FEW ? "few problems" : ""));
+      return el("tr", null, el("th", { scope: "row" }, name), el("td", { "data-column": "score" }, score), el("td", { class: "number" }, BW.count(n)), el("td", { class: "muted" }, n < FEW ? "few tasks" : ""));
     };
-    const body = el("tbody", null, lines.slice(0, 12).map(make));
-    const parts = [el("h3", null, `By ${title.toLowerCase()}`), el("div", { class: "scroll" }, el("table", { class: "board groups" }, el("thead", null, el("tr", null, [title, "Solved, %", "n", ""].map((name, i) => el("th", { scope: "col", class: i === 2 ? "number" : null }, name)))), body))];
-    if (lines.length > 12) {
-      const more = el("button", { type: "button", class: "more" }, `Show all ${lines.length}`);
-      more.addEventListener("click", function () {
-        BW.add(body, lines.slice(12).map(make));
-        more.remove();
-      });
-      parts.push(more);
-    }
-    return el("section", null, parts);
+    return el("section", null, el("h3", null, `By ${title.toLowerCase()}`), sortable(title, lines, make, group.ordered));
   };
+
+  // Lines of [name, sum, n, whole, place].  The weakest come first, and groups of few tasks after all others, whose
+  // scores say little; groups that have an order of their own begin in it.
+  const sortable = function (title, lines, make, ordered) {
+    const few = (line) => line[2] < FEW;
+    const columns = [
+      { title: title, up: true, key: ordered ? (line) => line[4] : (line) => line[0] },
+      { title: "Solved, %", up: true, key: (line) => line[1] / line[2], fewLast: true },
+      { title: "n", up: false, key: (line) => line[2], number: true },
+    ];
+    const now = { column: columns[ordered ? 0 : 1], up: true, all: lines.length <= SHOWN };
+    const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
+    const sorted = () => [...lines].sort(function (x, y) {
+      if (now.column.fewLast && few(x) !== few(y)) return few(x) - few(y);
+      const [a, b] = [now.column.key(x), now.column.key(y)];
+      return (now.up ? compare(a, b) : compare(b, a)) || compare(x[0], y[0]);
+    });
+    const head = el("tr");
+    const body = el("tbody");
+    const more = el("button", { type: "button", class: "more" }, `Show all ${lines.length}`);
+    const draw = function () {
+      const heads = columns.map(function (column) {
+        const sort = column === now.column ? (now.up ? "ascending" : "descending") : "none";
+        return el("th", { scope: "col", "aria-sort": sort, class: column.number ? "number" : null }, el("button", { type: "button", onclick: () => order(column) }, column.title, el("span", { class: "arrow", "aria-hidden": "true" })));
+      });
+      BW.fill(head, heads, el("th", { scope: "col" }, el("span", { class: "unseen" }, "Remark")));
+      BW.fill(body, sorted().slice(0, now.all ? lines.length : SHOWN).map(make));
+      more.hidden = now.all;
+    };
+    const order = function (column) {
+      now.up = column === now.column ? !now.up : column.up;
+      now.column = column;
+      draw();
+      head.children[columns.indexOf(column)].firstChild.focus();
+      BW.say(`Sorted by ${column.title}, ${now.up ? "ascending" : "descending"}.`);
+    };
+    more.addEventListener("click", function () {
+      now.all = true;
+      draw();
+    });
+    draw();
+    return [el("div", { class: "scroll" }, el("table", { class: "board groups" }, el("thead", null, head), body)), more];
+  };
+
+  const listed = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0]);
 
   const tasks = function (table, matrix, line) {
     const width = matrix.problems.length;
@@ -142,8 +178,9 @@
       if (line >= 0) {
         const problems = await BW.load("problems-" + head.problems_in);
         const made = tasks(table, matrix, line);
-        const groups = Object.entries(problems.groups).map(([title, group]) => breakdown(matrix, made.codes, problems, title, group)).filter(Boolean);
-        parts.push(groups.length ? [el("h2", null, "Where it is strong"), el("div", { class: "columns" }, groups)] : null, el("h2", null, "Tasks"), made.parts);
+        const groups = Object.entries(problems.groups).map(([title, group]) => [title.toLowerCase(), breakdown(matrix, made.codes, problems, title, group)]).filter(([, made]) => made);
+        const about = `Weakest first, where groups have no order of their own; those of fewer than ${FEW} tasks last. n counts tasks with a score.`;
+        parts.push(groups.length ? [el("h2", null, `Scores by ${listed(groups.map(([title]) => title))}`), el("p", { class: "muted" }, about), el("div", { class: "columns" }, groups.map(([, group]) => group))] : null, el("h2", null, "Tasks"), made.parts);
       }
     }
     BW.fill("content", parts, el("section", { id: "elsewhere" }));

@@ -15,13 +15,11 @@
     const codes = BW.unpack(column, places.length);
     const groups = { solved: [], partly: [], unsolved: [], fault: [], none: [] };
     places.forEach((place, i) => groups[BW.outcomeClass(column.palette[codes[i]])].push([table.rows[place], column.palette[codes[i]]]));
-    const scored = [...groups.solved, ...groups.partly, ...groups.unsolved];
-    const sum = scored.reduce((all, [, [count, passed]]) => all + passed / count, 0);
     const words = { solved: "Solved by", partly: "Partly solved by", unsolved: "Not solved by", fault: "Unscored: fault on the grader's side" };
     const name = ([row, counts]) => el("li", null, el("a", { href: BW.modelAddress(table, row) }, BW.rowName(row)), counts[0] > 1 ? el("span", { class: "muted" }, ` ${counts[1]} of ${counts[0]}`) : null);
     return el("section", null,
       el("h2", null, el("a", { href: `index.html#t=${table.id}` }, table.title)),
-      el("p", null, scored.length ? `${Number(sum.toFixed(1))} of ${scored.length} models solve it (${BW.percent(sum / scored.length)} %).` : "No model was asked."),
+      el("p", null, `${BW.solvedBy([...codes].map((code) => column.palette[code]))}.`),
       Object.entries(words).filter(([kind]) => groups[kind].length).map(([kind, word]) => [el("h3", null, el("span", { class: "outcome " + kind }, `${word} (${groups[kind].length})`)), BW.listed(groups[kind], name, 40)]));
   };
 
@@ -53,6 +51,32 @@
     return el("p", { class: "line" }, link(number - 1, "← ", ""), link(number + 1, "", " →"));
   };
 
+  const prompt = (one) => [el("h2", null, one.title), el("pre", { tabindex: "0" }, one.text), one.cut ? el("p", { class: "muted" }, "Cut here; the benchmark's data has the whole text.") : null];
+
+  // Tasks that a reader may mean: the id itself, otherwise its last part, such as 13 for BigCodeBench/13, otherwise any part.
+  const meant = function (ids, text) {
+    const wanted = text.toLowerCase();
+    const last = (id) => id.split(/\/|__|-/).pop();
+    for (const fits of [(id) => id === wanted, (id) => last(id) === wanted, (id) => wanted.split(/\s+/).every((word) => id.includes(word))]) {
+      const found = ids.filter((id) => fits(id.toLowerCase()));
+      if (found.length) return found;
+    }
+    return [];
+  };
+
+  const choose = function (problems, text) {
+    const found = meant(problems.ids, text);
+    if (found.length === 1) {
+      window.location.hash = BW.taskAddress(problems.benchmark, found[0]).slice("task.html".length);
+      return;
+    }
+    window.history.replaceState(null, "", window.location.pathname); // so that every link below leads somewhere else
+    const words = found.length ? `${BW.count(found.length)} tasks of ${problems.benchmark} fit “${text}”.` : `No task of ${problems.benchmark} fits “${text}”.`;
+    const link = (name) => el("li", null, el("a", { href: BW.taskAddress(problems.benchmark, name) }, name));
+    BW.fill("content", el("h1", null, "Tasks"), el("p", { class: found.length ? null : "problem" }, words), BW.listed(found, link));
+    BW.say(words);
+  };
+
   const form = async function (name) {
     const benchmarks = window.BW_DATA.index.benchmarks;
     const chosen = benchmarks.find((one) => one.name === name) || benchmarks[0];
@@ -79,7 +103,7 @@
     BW.fill("content",
       el("h1", null, name), el("p", { class: "muted" }, benchmark), facts(task),
       warnings.map((one) => el("p", { class: "muted" }, one.text, " (", BW.outside("source", one.url), ")")),
-      task.statement ? [el("h2", null, "Statement"), el("pre", { tabindex: "0" }, task.statement), task.cut ? el("p", { class: "muted" }, "Cut here; the benchmark's data has the whole text.") : null] : el("p", { class: "muted" }, "The statement is not part of this site: the benchmark's data was not at hand when it was built."),
+      task.prompts.length ? task.prompts.map(prompt) : el("p", { class: "muted" }, "The statement is not part of this site: the benchmark's data was not at hand when it was built."),
       task.tables.map((column) => solvers(tables.get(column.id), column)),
       task.answers.length ? el("section", null, el("h2", null, `Answers (${task.answers.length})`), task.answers.map((given) => answer(tables.get(given.table), given))) : null,
       neighbours(problems, number));
@@ -88,7 +112,9 @@
 
   id("find").addEventListener("submit", function (event) {
     event.preventDefault();
-    window.location.hash = BW.taskAddress(id("benchmark").value, id("task").value.trim()).slice("task.html".length);
+    const text = id("task").value.trim();
+    const benchmark = window.BW_DATA.index.benchmarks.find((one) => one.name === id("benchmark").value);
+    if (text) BW.load("problems-" + benchmark.digest).then((problems) => choose(problems, text)).catch(BW.failed);
   });
   id("benchmark").addEventListener("change", () => form(id("benchmark").value).catch(BW.failed));
   BW.page(show);
