@@ -1,5 +1,6 @@
 """Results of others become runs of the store: marked as imports, with their source, whole or not at all."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,12 @@ from typing import Any
 import pytest
 from importing_pieces import LEADERBOARD, NAME, FakeStore, imported, real_data, verdicts, write
 
-from benchwright.app.importing import detect, import_results
-from benchwright.app.importing_base import ImportedRun
+from benchwright.app.importing import Kind, detect, import_results
+from benchwright.app.importing_base import ImportedRun, ImportOptions
 from benchwright.benchmarks.bigcodebench.pins import hard_ids
 from benchwright.core.errors import UsageError
 from benchwright.core.results import Origin, ReportedScore, StoredRun, Tally
+from benchwright.core.runs import Score
 from benchwright.store.results import ResultStore
 
 
@@ -24,6 +26,9 @@ from benchwright.store.results import ResultStore
         ("x.json", b"\xff", "not UTF-8"),
         ("x.json", b"[" * 100_000, "not usable JSON"),
         ("x.jsonl", b"{}", "graded and not imported: bw grade"),
+        ("x.jsonl", {"task_id": "a", "solution": "b", "test": "c"}, "graded and not imported: bw grade"),
+        ("x.jsonl", {"task_id": "a", "canonical_solution": "b", "test": "c"}, "holds the rows of a benchmark"),
+        ("x.jsonl", {"instance_id": "a", "FAIL_TO_PASS": "[]"}, "holds the rows of a benchmark.* --dataset"),
         ("folder/x.json", {}, "The folder .* holds nothing that is imported"),
     ],
 )
@@ -34,6 +39,24 @@ def test_other_places_are_refused_in_one_sentence(tmp_path: Path, name: str, con
         detect(path.parent if "/" in name else path)
     with pytest.raises(UsageError, match="There is no file"):
         detect(tmp_path / "none")
+
+
+def test_a_folder_of_verdict_files_is_imported(tmp_path: Path) -> None:
+    """One run of each file below it, by the model that its folder is called after; a subset may be chosen."""
+    for model in ("birch", "alder"):
+        for subset in ("hard", "full"):
+            write(tmp_path / f"samples/{model}/{subset}-complete.official_verdicts.json", verdicts("BigCodeBench/13"))
+    options = ImportOptions(score=Score.CALIBRATED)
+    assert detect(tmp_path / "samples") is Kind.BIGCODEBENCH_VERDICTS
+    with ResultStore(tmp_path / "store") as store:
+        done = import_results(tmp_path / "samples", store, options)
+        assert {(run.model, run.subset) for run in store.runs()} == {
+            ("alder", "full"), ("alder", "hard"), ("birch", "full"), ("birch", "hard"),
+        }  # fmt: skip
+        assert len(done.runs) == 4
+    done = import_results(tmp_path / "samples", None, dataclasses.replace(options, subset="hard"), dry_run=True)
+    assert [run.model for run in done.runs] == ["alder", "birch"]
+    assert "2 verdict files of other subsets or variants are not looked at." in done.notes
 
 
 def test_a_form_that_does_not_exist_is_refused(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_a_folder_of_other_things_is_looked_through_in_bounds(
     done = bw(*arguments)
     assert done.returncode == 0, done.stderr
     assert "1 folders could not be read, and are not looked at." in json.loads(done.stdout)["notes"]
-    monkeypatch.setattr("benchwright.app.ranking_files._MOST_ENTRIES", 15)
+    monkeypatch.setattr("benchwright.app.importing_verdict_files._MOST_ENTRIES", 15)
     done = bw(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert "holds more than 15 files and folders; name the folder with the verdict files" in done.stderr

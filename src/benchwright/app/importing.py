@@ -1,6 +1,7 @@
 """Results of others into the store, marked as what they are: behind ``bw store import``."""
 
 import enum
+import hashlib
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,13 +9,15 @@ from pathlib import Path
 from typing import Any, Protocol, assert_never
 
 from benchwright.app.importing_base import Imported, ImportOptions
-from benchwright.app.importing_bigcodebench import import_leaderboard, import_verdicts
+from benchwright.app.importing_bigcodebench import import_leaderboard
 from benchwright.app.importing_logs import import_log
 from benchwright.app.importing_reports import import_report, import_submissions
 from benchwright.app.importing_submissions import import_resolved
+from benchwright.app.importing_verdict_files import import_verdict_files, verdict_files
 from benchwright.benchmarks.bigcodebench.official_verdicts import looks_like_verdicts
 from benchwright.benchmarks.bigcodebench.public_leaderboard import looks_like_leaderboard
 from benchwright.benchmarks.documents import parse_document, unpacked
+from benchwright.benchmarks.jsonl import read_json_lines
 from benchwright.benchmarks.swebench.run_reports import (
     instance_report_folders,
     looks_like_run_report,
@@ -44,7 +47,7 @@ class Kind(enum.StrEnum):
     """The forms of results that can be imported."""
 
     BIGCODEBENCH_VERDICTS = "bigcodebench-verdicts"
-    """``<samples>_eval_results.json`` of the official harness."""
+    """``<samples>_eval_results.json`` of the official harness, or a folder with such files."""
     BIGCODEBENCH_LEADERBOARD = "bigcodebench-leaderboard"
     """The public leaderboard: scores by model."""
     SWEBENCH_RESOLVED = "swebench-resolved"
@@ -124,6 +127,11 @@ def detect(path: Path) -> Kind:
     if path.suffix in _LOG_NAMES or zipfile.is_zipfile(path):
         return Kind.INSPECT_LOG
     if path.name.removesuffix(".gz").endswith(_SAMPLE_NAMES):
+        if _is_data(path):
+            raise UsageError(
+                f"{path} holds the rows of a benchmark, and no results; it goes with --dataset beside results that are "
+                f"imported or ranked, and with --dataset of `bw grade`."
+            )
         raise UsageError(
             f"{path} looks like samples or predictions, which are graded and not imported: bw grade BENCHMARK "
             f"{path.name}; for results in it say which form they have with --as."
@@ -148,7 +156,7 @@ def read_import(path: Path, options: ImportOptions, kind: Kind | None = None) ->
     kind = kind or detect(path)
     match kind:
         case Kind.BIGCODEBENCH_VERDICTS:
-            return import_verdicts(path, options)
+            return import_verdict_files([path], options)
         case Kind.BIGCODEBENCH_LEADERBOARD:
             return import_leaderboard(path, options)
         case Kind.SWEBENCH_RESOLVED:
@@ -206,15 +214,29 @@ def import_results(
     )
 
 
+def _is_data(path: Path) -> bool:
+    """Whether a file of JSON lines begins with a problem of a benchmark: with its tests, and without an answer."""
+    try:
+        first = next(read_json_lines(path, hashlib.sha256())).value
+    except (StopIteration, UsageError):
+        return False
+    answers = first.keys() & {"solution", "completion", "raw_solution", "model_patch"}
+    return not answers and bool(first.keys() & {"test", "FAIL_TO_PASS", "canonical_solution", "base_commit"})
+
+
 def _kind_of_folder(path: Path) -> Kind:
     if submission_folders(path):
         return Kind.SWEBENCH_SUBMISSION
     if instance_report_folders(path):
         return Kind.SWEBENCH_REPORT
-    raise UsageError(
-        f"The folder {path} holds nothing that is imported: expected <submission>/results/results.json or "
-        "<instance>/report.json; give files one at a time."
-    )
+    try:
+        verdict_files(path)
+    except UsageError as error:
+        raise UsageError(
+            f"The folder {path} holds nothing that is imported: expected <submission>/results/results.json, "
+            f"<instance>/report.json, or files called …_eval_results.json; other files are given one at a time."
+        ) from error
+    return Kind.BIGCODEBENCH_VERDICTS
 
 
 def _kind_of_document(document: Any) -> Kind | None:
