@@ -170,6 +170,19 @@ def test_queries_have_every_form(bw: Run, store: Path, tmp_path: Path) -> None:
     assert sentence(bw("results", "query", sql, "--parquet", tmp_path / "no/x.parquet"), 3)
 
 
+def test_an_answer_too_wide_for_a_table_is_shown_row_by_row(bw: Run, store: Path) -> None:
+    """Each row is a block with a line for each column; no cell is broken in pieces, and few rows are shown."""
+    done = bw("results", "query", "SELECT * FROM rows WHERE problem_id = 'p/0' ORDER BY entry")
+    lines = done.stdout.splitlines()
+    assert lines[:3] == [f"{len(HOSTILE_NAMES) + 1} rows", "", "problem_id         p/0"]
+    assert lines.count("outcome            passed") == len(HOSTILE_NAMES) + 1
+    assert "│" not in done.stdout
+    many = bw("results", "query", "SELECT *, unnest(range(3)) AS number FROM rows")
+    assert many.stdout.count("problem_id ") == 20
+    assert many.stdout.endswith("… and 34 more rows; --csv prints and --parquet writes all of them.\n")
+    assert "│" in bw("results", "query", "SELECT problem_id, outcome FROM rows").stdout
+
+
 def test_a_store_is_exported_and_imported(bw: Run, store: Path, tmp_path: Path) -> None:
     """All of it or the runs that are named; a second time there is nothing to do."""
     done = json_of(bw("store", "export", tmp_path / "place", "--json"))

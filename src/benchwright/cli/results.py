@@ -1,6 +1,8 @@
 """``bw results``."""
 
 import os
+import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 200
 """Of a query; more are for a file."""
+_SHOWN_RECORDS = 20
+"""Of a query whose rows are too wide for a table: each is a block of lines then."""
 _MANY = 200
 """Lines from which on a table is not drawn."""
 _WIDTH = 160
@@ -112,10 +116,33 @@ def query(sql: str, superseded: bool, as_csv: bool, parquet: Path | None, store:
 
 
 def _show_answer(found: "Answer") -> None:
+    title = f"{found.count} {'row' if found.count == 1 else 'rows'}"
     rows = found.texts(_SHOWN_ROWS)
-    _print_table(f"{found.count} {'row' if found.count == 1 else 'rows'}", found.columns, rows)
+    if _width([found.columns, *rows]) <= _room():
+        _print_table(title, found.columns, rows)
+    else:
+        rows = rows[:_SHOWN_RECORDS]
+        click.echo("\n".join([title, *(_record(found.columns, row) for row in rows)]))
     if found.count > len(rows):
         click.echo(f"… and {found.count - len(rows)} more rows; --csv prints and --parquet writes all of them.")
+
+
+def _room() -> int:
+    """Columns that a table may take."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
+
+
+def _width(lines: Sequence[Sequence[str]]) -> int:
+    """Columns of a drawn table in which no cell is broken."""
+    from rich.cells import cell_len
+
+    return 1 + sum(3 + max(map(cell_len, column)) for column in zip(*lines, strict=True))
+
+
+def _record(columns: Sequence[str], row: Sequence[str]) -> str:
+    """One row as a block of lines: a table that is wider than the terminal can be read by nobody."""
+    longest = max(map(len, columns))
+    return "\n".join(["", *(f"{name:<{longest}}  {cell}".rstrip() for name, cell in zip(columns, row, strict=True))])
 
 
 def _print_table(title: str, columns: Iterable[str], rows: Iterable[Sequence[str]]) -> None:
