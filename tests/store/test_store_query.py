@@ -1,15 +1,17 @@
 """SQL over a store: what was recorded can be asked for, and nothing else reached."""
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from entry_pieces import HOSTILE_NAMES, TWO, reported, rows_of, run
+from entry_pieces import HOSTILE_NAMES, TWO, reported, row, rows_of, run
 
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts
-from benchwright.core.verdicts import Outcome
+from benchwright.core.verdicts import Outcome, Reason
+from benchwright.judging.imported import imported_verdict
 from benchwright.store.frames import frame_of
 from benchwright.store.query import query
 from benchwright.store.results import ResultStore
@@ -48,6 +50,26 @@ def test_runs_rows_and_problems_are_joined(store: ResultStore) -> None:
     assert query(store, "SELECT count(*) AS n FROM runs", superseded=True).to_pylist() == [{"n": 4}]
     stated = query(store, "SELECT reported[1].value AS v FROM runs WHERE origin = 'imported'").to_pylist()
     assert stated == [{"v": 0.611}]
+
+
+def test_what_a_source_does_not_say_is_null(tmp_path: Path) -> None:
+    """Tests, times and memory of imported rows are no zeros in SQL and frames; rows read back have none missing."""
+    silent = imported_verdict(Outcome.FAILED, Reason.NOT_STATED, "fail")
+    counted = imported_verdict(Outcome.FAILED, Reason.NOT_STATED, "fail", planned=2)
+    rows = [
+        dataclasses.replace(row("p/0"), verdict=silent),
+        dataclasses.replace(row("p/1", wall_seconds=1.5), verdict=counted),
+        row("p/2"),
+    ]
+    sql = (
+        "SELECT tests_planned, tests_passed, wall_seconds, cpu_seconds, memory_peak_bytes FROM rows ORDER BY problem_id"
+    )
+    with ResultStore(tmp_path) as store:
+        stored = store.add(run(rows=rows), rows, {})
+        expected = [(None,) * 5, (2, 0, 1.5, None, None), (2, 2, 0, 0, 0)]
+        assert [tuple(line.values()) for line in query(store, sql).to_pylist()] == expected
+        assert frame_of(store, [stored])["wall_seconds"].to_pylist() == [None, 1.5, 0]
+        assert list(store.rows(stored.entry)) == rows
 
 
 def test_an_empty_store_has_empty_views(tmp_path: Path) -> None:

@@ -39,7 +39,14 @@ SCHEMA = pa.schema(
 
 _COUNTED = ("score", "problem_id", "outcome", "reason")
 """What is read to count verdicts."""
+_NO_JUDGE = 0
+"""Version of the judge in verdicts that other harnesses gave, as `benchwright.judging.imported` has it."""
+_MEASURES = ("tests_planned", "tests_passed", "wall_seconds", "cpu_seconds", "memory_peak_bytes")
 _BATCH = 20_000
+_BATCH_OF_OTHERS = 500
+"""Rows of somebody else's file that are held at once: a few bytes of it can stand for a long text in each."""
+_MOST_UNPACKED = 512 * 1024**2
+"""Bytes of somebody else's file, unpacked; a row has about 500."""
 
 
 def storable(row: ResultRow) -> ResultRow:
@@ -92,19 +99,37 @@ def flat_lines(rows: Iterable[ResultRow]) -> list[dict[str, Any]]:
 
 def _flat(plain: dict[str, Any]) -> dict[str, Any]:
     tests = plain.pop("tests")
-    return {**plain, "tests_planned": tests["planned"], "tests_passed": tests["passed"]}
+    flat = {**plain, "tests_planned": tests["planned"], "tests_passed": tests["passed"]}
+    return _without_zeros(flat) if flat["judge_version"] == _NO_JUDGE else flat
 
 
-def read_rows(path: Path | BinaryIO) -> Iterator[ResultRow]:
-    """The rows in file order.
+def _without_zeros(flat: dict[str, Any]) -> dict[str, Any]:
+    """A line of a row that was imported: what its source does not say is null, and no 0 to be averaged."""
+    unsaid = [name for name in _MEASURES if not flat[name]]
+    if flat["tests_planned"]:  # then that none of them passed is said, too
+        unsaid = [name for name in unsaid if name != "tests_passed"]
+    return {**flat, **dict.fromkeys(unsaid)}
+
+
+def read_rows(path: Path | BinaryIO, *, most: int | None = None) -> Iterator[ResultRow]:
+    """The rows in file order; with ``most``, no more rows than that, and a file that says it has more is refused.
 
     Raises ``OSError`` or ``ValueError`` (`pyarrow.ArrowInvalid` is one) when the file is not whole.
     """
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
-        for batch in file.iter_batches(_BATCH, columns=SCHEMA.names):
+        if most is not None:
+            _refuse_huge(file.metadata, most)
+        for batch in file.iter_batches(_BATCH if most is None else _BATCH_OF_OTHERS, columns=SCHEMA.names):
             for line in batch.to_pylist():
+                line |= {name: line[name] or 0 for name in _MEASURES}
                 line["tests"] = {"planned": line.pop("tests_planned"), "passed": line.pop("tests_passed")}
                 yield row_from_plain(line)
+
+
+def _refuse_huge(facts: pq.FileMetaData, most: int) -> None:
+    unpacked = sum(facts.row_group(number).total_byte_size for number in range(facts.num_row_groups))
+    if facts.num_rows > most or unpacked > _MOST_UNPACKED:
+        raise ValueError(f"it has {facts.num_rows} rows in {unpacked} bytes, more than any result")
 
 
 def read_tallies(path: Path | BinaryIO, score: Score) -> dict[str, Tally]:
