@@ -213,8 +213,11 @@ def test_answers_that_cannot_be_read_are_left_out_and_named(workspace: Workspace
 
 
 def test_a_damaged_run_is_left_out_and_named(workspace: Workspace, request_: SiteRequest) -> None:
-    """Whatever of it is damaged, the site is built without it, the report says so, and so does the page on methods."""
-    add_run(workspace.results, "alder", "PPPF")
+    """The site is built without it, the report says so, and so does the page on methods.
+
+    Where only what it wrote down of its problems is damaged, its verdicts are shown.
+    """
+    alder = add_run(workspace.results, "alder", "PPPF", facts=[ProblemFacts(id="p0", domains=("Time",))])
     rows = add_run(workspace.results, "birch", "PFFF")
     entry = add_run(workspace.results, "cedar", "FFFF")
     for run, name in ((rows, "rows.parquet"), (entry, "entry.json")):
@@ -222,11 +225,16 @@ def test_a_damaged_run_is_left_out_and_named(workspace: Workspace, request_: Sit
         path.chmod(0o644)
         path.write_bytes(path.read_bytes()[:40])
     (workspace.results / "index.sqlite").unlink()
+    digest = alder.files["problems.jsonl"]
+    blob = workspace.results / "blobs" / digest[:2] / f"{digest}.zst"
+    blob.chmod(0o644)
+    blob.write_bytes(b"")
     report = build(request_, workspace)
     assert report.models == 1
     for run in (rows, entry):
-        assert any(note.startswith("Left out: ") and run.entry[:12] in note for note in report.notes)
+        assert any(note.startswith("Not shown: ") and run.entry[:12] in note for note in report.notes)
         assert run.entry[:12] in (request_.out / "methods.html").read_text(encoding="utf-8")
+    assert any(f"problems.jsonl of run {alder.entry[:12]}" in note for note in report.notes)
 
 
 def test_facts_of_models_that_nobody_has_are_told(workspace: Workspace, request_: SiteRequest, tmp_path: Path) -> None:

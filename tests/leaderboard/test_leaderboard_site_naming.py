@@ -28,11 +28,17 @@ def file_of(digest: str, name: str = "verdicts.json") -> Source:
 
 
 def test_tables_of_one_title_are_told_apart() -> None:
-    """By where the results come from, otherwise by versions, metric or number of rows, at last by a number."""
+    """By where results come from, otherwise by versions, metric, scaffold, samples or rows, at last by a number."""
     theirs = imported(file_of("1" * 64))
     assert names_of((OWN, theirs)) == ("T – own results", "T – imported from verdicts.json")
     assert names_of((OWN, replace(OWN, versions=("v2",)))) == (f"T – data {OWN.versions[0]}", "T – data v2")
     assert names_of((OWN, replace(OWN, metric="y"))) == ("T – x", "T – y")
+    (row,) = OWN.rows
+    assert row.estimate
+    thrice = replace(OWN, rows=(replace(row, estimate=replace(row.estimate, samples=3)),))
+    assert names_of((OWN, thrice)) == ("T – 1 sample of each task", "T – 3 samples of each task")
+    loop = replace(OWN, rows=(replace(row, scaffold="loop"),))
+    assert names_of((OWN, loop)) == ("T – mini", "T – loop")
     two = replace(OWN, rows=OWN.rows * 2)
     assert names_of((OWN, two)) == ("T – 1 model", "T – 2 models")
     assert names_of((OWN, replace(OWN, reason="another"))) == ("T (1)", "T (2)")

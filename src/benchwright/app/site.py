@@ -69,9 +69,9 @@ def build(request: SiteRequest, workspace: Workspace) -> SiteReport:
     bundles = tuple(_sound(path) for path in request.bundles)
     with ExitStack() as stack:
         store = stack.enter_context(open_to_read(workspace, request.store))
-        found = _rankings(request, workspace, store)
-        scored = _shown(found)
         problems = ProblemsOfSite(store=store, data=request.data, domains=request.domains)
+        found = _rankings(request, workspace, store, problems)
+        scored = _shown(found)
         answers = None
         if request.options.answers is not AnswerChoice.NONE:
             answers = stack.enter_context(StoredAnswers(store, workspace, request.transcripts))
@@ -101,7 +101,7 @@ class _Found:
     sources: Sources
 
 
-def _rankings(request: SiteRequest, workspace: Workspace, store: ResultStore) -> list[_Found]:
+def _rankings(request: SiteRequest, workspace: Workspace, store: ResultStore, problems: ProblemsOfSite) -> list[_Found]:
     there = dict.fromkeys(run.benchmark for run in store.runs())
     unknown = [name for name in request.benchmarks if name not in there]
     if unknown:
@@ -117,7 +117,7 @@ def _rankings(request: SiteRequest, workspace: Workspace, store: ResultStore) ->
             rounds=request.rounds,
             rating=request.rating,
         )
-        sources = gather(wanted, store)
+        sources = replace(gather(wanted, store), facts=problems.facts_of)
         for subset, variant in _parts(name, sources.runs):
             part = replace(wanted, subset=subset, variant=variant)
             found.append(_Found(ranking=rank_sources(part, sources), sources=sources))
@@ -182,7 +182,7 @@ def _slips(request: SiteRequest, store: ResultStore) -> tuple[str, ...]:
 
 
 def _damage(store: ResultStore) -> list[str]:
-    return [f"Left out: {reason}" for _, reason in sorted(store.damaged.items())]
+    return [f"Not shown: {reason}" for _, reason in sorted(store.damaged.items())]
 
 
 def _sound(path: Path) -> Bundle:

@@ -10,7 +10,7 @@ from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.problems import FunctionProblem
-from benchwright.core.results import ProblemFacts, ScoredRun
+from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.leaderboard.site.model import SiteProblem
 from benchwright.store.results import ResultStore
 
@@ -55,15 +55,19 @@ class ProblemsOfSite:
                 known.update({problem.facts.id: problem for problem in _read(name, path)})
         return known
 
+    def facts_of(self, run: StoredRun) -> Mapping[str, ProblemFacts]:
+        """What a run wrote down; nothing, and a note, when that is damaged: its verdicts are shown all the same."""
+        try:
+            return self.store.problem_facts(run.entry)
+        except UsageError as error:
+            if str(error) not in self.notes:
+                self.notes.append(str(error))
+            return {}
+
     def _written_down(self, runs: Sequence[ScoredRun]) -> dict[str, ProblemFacts]:
         facts: dict[str, ProblemFacts] = {}
         for one in runs:
-            try:
-                found = self.store.problem_facts(one.run.entry)
-            except UsageError as error:  # its verdicts are shown all the same
-                self.notes.append(str(error))
-                continue
-            for problem, each in found.items():
+            for problem, each in self.facts_of(one.run).items():
                 facts.setdefault(problem, each)
         return facts
 

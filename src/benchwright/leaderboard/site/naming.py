@@ -17,7 +17,7 @@ def names_of(tables: Sequence[Table]) -> tuple[str, ...]:
     The title alone stays the table's identity, so that its address does not change when another one is added.
     """
     names = [table.title for table in tables]
-    for part in (_origin, _versions, _metric, _models):
+    for part in (_origin, _versions, _metric, _scaffolds, _samples, _models):
         names = _told_apart(names, [part(table) for table in tables])
     twice = _twice(names)
     seen: Counter[str] = Counter()
@@ -55,6 +55,19 @@ def _versions(table: Table) -> str:
 
 def _metric(table: Table) -> str:
     return table.metric
+
+
+def _scaffolds(table: Table) -> str:
+    found = dict.fromkeys(row.scaffold for row in table.rows if row.scaffold)
+    return ", ".join(list(found)[:_FEW])
+
+
+def _samples(table: Table) -> str:
+    found = sorted({row.estimate.samples for row in table.rows if row.estimate is not None})
+    if not found:
+        return ""
+    most = f"{found[0]}" if len(found) == 1 else f"{found[0]}–{found[-1]}"
+    return f"{most} sample{'' if most == '1' else 's'} of each task"
 
 
 def _models(table: Table) -> str:
