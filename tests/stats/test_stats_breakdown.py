@@ -43,6 +43,12 @@ def test_clusters_are_resampled_together_where_there_is_more_than_one() -> None:
     assert {one["x"].method, one["y"].method} == {"wilson"}
     alike = by_group([1.0] * 4, [["g"]] * 4, clusters=["x", "x", "y", "y"])["g"]
     assert (alike.low, alike.high) == wilson(4, 4)
+    often = by_group([2 / 3] * 4, [["g"]] * 4)["g"]  # each in two of three samples: four problems are not certain
+    assert (often.low, often.high, often.method) == (
+        pytest.approx(0.245, abs=0.001),
+        pytest.approx(0.925, abs=0.001),
+        "wilson",
+    )
     fractions = by_group([0.5, 0.25, 0.0], [["g"]] * 3, clusters=["x"] * 3)["g"]
     assert fractions.low < fractions.value < fractions.high
 

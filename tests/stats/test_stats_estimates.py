@@ -45,6 +45,13 @@ def test_problems_that_are_all_alike_do_not_look_certain() -> None:
     assert (first.low, first.high) == wilson(5, 5)
 
 
+def test_problems_with_equal_shares_do_not_look_certain() -> None:
+    """Each in two of three samples: resampling says 66.7 to 66.7 %, a handful of problems does not."""
+    found = estimate_pass_at_k([(3, 2)] * 4, score=Score.CALIBRATED, rng=np.random.default_rng(0), ks=[1])[0]
+    assert (found.value, found.method) == (pytest.approx(2 / 3), "wilson")
+    assert (found.low, found.high) == pytest.approx((0.245, 0.925), abs=0.001)
+
+
 def test_a_k_beyond_the_samples_gives_no_estimate() -> None:
     """pass@10 is not made up from one sample."""
     assert estimate_pass_at_k([(1, 1)], score=Score.EXTRACTED, ks=(10,), rng=rng()) == []

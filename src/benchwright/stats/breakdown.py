@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from benchwright.stats.intervals import bootstrap_mean, wilson, wilson_ends
+from benchwright.stats.intervals import bootstrap_mean, wilson_ends
 
 #: Below that, an interval is wider than 35 points in the middle: a group says hardly anything.
 SMALL = 30
@@ -96,9 +96,9 @@ def _interval(
     plain = bool(np.isin(values, (0.0, 1.0)).all())
     # A single cluster cannot be resampled, and problems that are all alike look certain when they are.
     one_cluster = clusters is not None and len(set(clusters)) == 1
-    alike = plain and values.min() == values.max()
-    if plain and (clusters is None or one_cluster or alike):
-        return *wilson(int(values.sum()), values.size, confidence), "wilson"
+    if values.min() == values.max() or (plain and (clusters is None or one_cluster)):
+        low, high = wilson_ends(values.sum(), values.size, confidence)
+        return float(low), float(high), "wilson"
     resampled = None if one_cluster else clusters
     interval = bootstrap_mean(values, rounds=rounds, rng=rng, confidence=confidence, clusters=resampled)
     return *interval, f"bootstrap({rounds})"

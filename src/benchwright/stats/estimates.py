@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 import numpy as np
 
 from benchwright.core.runs import Estimate, Score
-from benchwright.stats.intervals import Interval, bootstrap_means, wilson
+from benchwright.stats.intervals import Interval, bootstrap_means, wilson_ends
 from benchwright.stats.passk import pass_at_k, pass_hat_k
 
 #: Rounds of the bootstrap.  Between seeds, the ends of a 95 % interval over 1,140 problems then move by
@@ -72,9 +72,10 @@ def _estimates(
     for column, k in enumerate(usable):
         values = table[:, column]
         interval, method = (resampled[column], bootstrap) if resampled else (None, "wilson")
-        # Resampling problems that all got the same 0 or 1 says "certain", which a handful of problems is not.
-        if interval is None or (values.min() == values.max() and values[0] in (0.0, 1.0)):
-            interval, method = wilson(int(values.sum()), len(values), confidence), "wilson"
+        # Resampling problems that all came to the same says "certain", which a handful of problems is not.
+        if interval is None or values.min() == values.max():
+            low, high = wilson_ends(values.sum(), len(values), confidence)
+            interval, method = Interval(float(low), float(high)), "wilson"
         estimates.append(
             Estimate(
                 metric=f"{name}{k}[{score.value}]",
