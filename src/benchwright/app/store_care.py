@@ -46,7 +46,7 @@ def clean_store(workspace: Workspace, store: Path | None = None, *, superseded: 
     Args:
         workspace: Whose store, unless another is named.
         store: The store's folder.
-        superseded: Drop entries, too, that a newer one of the same run replaces.
+        superseded: Drop entries, too, that another one of the same run replaces.
         dry_run: Only say what would go.
     """
     with open_store(workspace, store) as opened:

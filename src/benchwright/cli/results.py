@@ -39,7 +39,7 @@ def command() -> None:
 @click.option("--subset", default=None, help="Only of this subset.")
 @click.option("--variant", default=None, help="Only of this variant.")
 @click.option("--model", default=None, help="Only of this model.")
-@click.option("--superseded", is_flag=True, help="Also entries that a newer one of the same run replaces.")
+@click.option("--superseded", is_flag=True, help="Also entries that another one of the same run replaces.")
 @store_option
 @json_option
 def list_(store: Path | None, as_json: bool, **wanted: Any) -> None:
@@ -85,7 +85,7 @@ def show(run: str, store: Path | None, as_json: bool) -> None:
 
 @command.command("query")
 @click.argument("sql")
-@click.option("--superseded", is_flag=True, help="Also entries that a newer one of the same run replaces.")
+@click.option("--superseded", is_flag=True, help="Also entries that another one of the same run replaces.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option("--parquet", type=click.Path(path_type=Path), default=None, help="Write a Parquet file.")
 @store_option

@@ -144,7 +144,7 @@ def verify(store: Path | None, as_json: bool) -> None:
 
 
 @command.command("gc")
-@click.option("--superseded", is_flag=True, help="Drop entries, too, that a newer one of the same run replaces.")
+@click.option("--superseded", is_flag=True, help="Drop entries, too, that another one of the same run replaces.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @store_option
 @json_option

@@ -28,7 +28,7 @@ def query(store: ResultStore, sql: str, *, superseded: bool = False) -> pa.Table
     Args:
         store: The store.
         sql: One statement in DuckDB's SQL.
-        superseded: Whether entries that a newer one of the same run replaces are in the views.
+        superseded: Whether entries that another one of the same run replaces are in the views.
 
     Raises:
         UsageError: The statement is wrong or none that only reads, with DuckDB's own words.

@@ -6,7 +6,6 @@ not at all, whenever a process is killed.  The lock is held for that move alone,
 
 import contextlib
 import dataclasses
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -17,12 +16,13 @@ from benchwright.core.results import Origin, ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import ResultRow, Score
 from benchwright.store import finding, upkeep
 from benchwright.store.durable import Stage, flush, write_durably
-from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry, content_digest
+from benchwright.store.entries import ENTRY_FILE, FOREIGN_FILE, ROWS_FILE, Entry, content_digest
 from benchwright.store.entry_parts import Parts, check_whole, write_rows_durably
 from benchwright.store.folder import MANIFEST, now
-from benchwright.store.index import Index, IndexUnusableError
+from benchwright.store.index import Index, IndexUnusableError, Known
 from benchwright.store.layout import Layout, translated
 from benchwright.store.reading import Borrowed, Reading
+from benchwright.store.taking import check_chain, check_says_what_rows_say
 
 if TYPE_CHECKING:
     import pyarrow
@@ -72,7 +72,14 @@ class ResultStore:
         """Why entries cannot be used, a sentence for each, as far as they were looked at; all others can."""
         return {**self._unreadable, **self._reading.left_out}
 
-    def add(self, run: StoredRun, rows: Iterable[ResultRow], files: Mapping[str, Path | bytes]) -> StoredRun:
+    def add(
+        self,
+        run: StoredRun,
+        rows: Iterable[ResultRow],
+        files: Mapping[str, Path | bytes],
+        *,
+        yields: bool = False,
+    ) -> StoredRun:
         """Record a run; it is there for good when this returns, whatever happens to the machine afterwards.
 
         A run whose newest entry says the same already gets no second one: that entry is returned.  Otherwise the new
@@ -83,6 +90,7 @@ class ResultStore:
             rows: All of its rows; none for a run that only states scores.
             files: Contents to keep beside them, by name.  The manifest is one of them, and is made of
                 ``run.manifest`` when it is not given.
+            yields: It does not count where this store has recorded the run itself: somebody handed it over.
 
         Raises:
             UsageError: Rows and scores do not belong together, a file's name is reserved, the store is read only.
@@ -103,38 +111,66 @@ class ResultStore:
             with self._held():
                 self._catch_up_locked()
                 head = self._with_index(lambda index: index.head(run.run_id))
-                if head is not None and head.content == content:
+                if head is not None and head.content == content and (yields or self._is_own(head, digests)):
                     return self._with_manifest(self._look_up(head.entry))
                 recorded = dataclasses.replace(
                     run, recorded=now(), supersedes=head.entry if head else None, files=digests
                 )
-                entry = Entry.sealed(recorded, content, head.generation + 1 if head else 1)
+                foreign = yields and head is not None and not head.foreign
+                entry = Entry.sealed(recorded, content, head.generation + 1 if head else 1, foreign=foreign)
                 self._move_in(entry, stage, parts)
         return dataclasses.replace(entry.run, manifest=run.manifest)
 
-    def take(self, entry: Entry, rows: bytes | None, contents: Iterable[bytes]) -> bool:
-        """Take over an entry of another store as it is; says whether it was new.
+    def take(self, entry: Entry, rows: bytes | None, blobs: Mapping[str, bytes], *, take_over: bool = False) -> bool:
+        """Take in an entry of another store as it is; says whether it was new.
+
+        It never counts for a run that this store recorded itself, unless it is to take over.
 
         Args:
             entry: It; `Entry.from_bytes` has checked it.
             rows: Its ``rows.parquet``, if it has one.
-            contents: Those of its other files.
+            blobs: Files of the contents that it names by digest, as they stand in a store; whoever read them has
+                checked the digests.
+            take_over: Treat it as if this store had recorded it.
 
         Raises:
-            ValueError: A content is not what the entry says, or is not given; the message is a clause.
+            ValueError: Its rows do not say what it says, a content is not given, or entries before it are missing; the
+                message is a clause.
         """
         self._refuse_read_only()
-        parts = Parts(contents={hashlib.sha256(content).hexdigest(): content for content in contents})
+        parts = Parts(contents=blobs, packed=True)
         parts.check(entry, rows)
+        check_says_what_rows_say(entry, rows)
         with translated("Taking the run over"), self._stage() as stage:
             if rows is not None:
                 write_durably(stage.entry / ROWS_FILE, rows)
             parts.write(stage, self.layout)
             with self._held():
+                self._catch_up_locked()
                 if entry.run.entry in self.layout.names():
                     return False
-                self._move_in(entry, stage, parts)
+                if not take_over:
+                    check_chain(entry, self._with_index(lambda index: index.known(entry.run.run_id)))
+                self._move_in(dataclasses.replace(entry, foreign=not take_over), stage, parts)
         return True
+
+    def adopt(self, name: str) -> None:
+        """Treat an entry that was taken in as one that this store has recorded."""
+        self._refuse_read_only()
+        with translated("Taking the run over"), self._held():
+            marker = self.layout.foreign(name)
+            if marker.exists():
+                self._with_index(lambda index: index.remove([name]))  # first: killed after it, the index catches up
+                marker.unlink()
+                flush(marker.parent)
+                self._catch_up_locked()
+
+    def beside(self, names: Iterable[str]) -> list[StoredRun]:
+        """Those of these entries that do not count because this store recorded the same run itself."""
+        runs = [self._look_up(name) for name in names]
+        known = self._with_index(lambda index: {run.run_id: index.known(run.run_id) for run in runs})
+        foreign = {one.entry for entries in known.values() for one in entries if one.foreign}
+        return [run for run in runs if run.entry in foreign and not known[run.run_id][0].foreign]
 
     def borrow(self, run: StoredRun, rows: Iterable[ResultRow], files: Mapping[str, Path | bytes]) -> StoredRun:
         """Let this object know a run that is not recorded; nothing is written.
@@ -170,7 +206,7 @@ class ResultStore:
             variant: See above.
             model: See above.
             origin: See above.
-            superseded: Also entries that a newer one of the same run replaces.
+            superseded: Also entries that another one of the same run replaces.
             manifests: Read the manifests too, one file for each.
         """
         self._catch_up()
@@ -238,7 +274,7 @@ class ResultStore:
         """Clear away what writers that are gone have left behind, and contents that no entry names.
 
         Args:
-            superseded: Drop entries, too, that a newer one of the same run replaces.
+            superseded: Drop entries, too, that another one of the same run replaces.
             dry_run: Only say what would go.
         """
         self._refuse_read_only()
@@ -254,6 +290,13 @@ class ResultStore:
     def index_dump(self) -> list[tuple[object, ...]]:
         """Everything in the index, to compare."""
         return self._with_index(lambda index: index.dump())
+
+    def _is_own(self, head: Known, digests: Mapping[str, str]) -> bool:
+        """Whether the entry that counts is of this store; one taken in becomes that when its files are the same."""
+        if head.foreign and self._look_up(head.entry).files == digests:
+            self.adopt(head.entry)
+            return True
+        return not head.foreign
 
     def _with_manifest(self, run: StoredRun) -> StoredRun:
         if MANIFEST not in run.files:
@@ -291,6 +334,8 @@ class ResultStore:
     def _move_in(self, entry: Entry, stage: Stage, parts: Parts) -> None:
         """Put an entry in its place; the lock must be held."""
         write_durably(stage.entry / ENTRY_FILE, entry.to_bytes())
+        if entry.foreign:
+            write_durably(stage.entry / FOREIGN_FILE, b"")
         flush(stage.entry)
         parts.move_in(stage, self.layout)
         stage.entry.rename(self.layout.entry(entry.run.entry))

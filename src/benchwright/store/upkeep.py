@@ -25,7 +25,7 @@ class Cleaning:
     stages: int
     """Hidden folders of writers that are gone, and half-written entries."""
     superseded: int
-    """Entries that a newer one of the same run replaces."""
+    """Entries that another one of the same run replaces."""
     blobs: int
     """Contents that no entry names."""
     freed_bytes: int
@@ -134,7 +134,7 @@ def cleaned(layout: Layout, *, superseded: Iterable[str], dry_run: bool) -> Clea
 
 
 def _has_entry(layout: Layout, name: str) -> bool:
-    return any(layout.entry(name).glob("entry.json"))
+    return layout.entry(name).is_symlink() or any(layout.entry(name).glob("entry.json"))
 
 
 def _needless_blobs(layout: Layout, names: set[str]) -> tuple[list[Path], str]:
@@ -150,7 +150,7 @@ def _needless_blobs(layout: Layout, names: set[str]) -> tuple[list[Path], str]:
 
 
 def _bytes(path: Path) -> int:
-    return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())
+    return sum(file.lstat().st_size for file in [path, *path.rglob("*")] if file.is_file())
 
 
 def _remove(layout: Layout, path: Path) -> None:
@@ -160,4 +160,4 @@ def _remove(layout: Layout, path: Path) -> None:
         place.mkdir(exist_ok=True)
         path = path.rename(place / path.name)
         flush(layout.runs)
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
