@@ -1,5 +1,6 @@
 """Runs go to another place and come back unchanged, or with a sentence on why not."""
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ import pytest
 from entry_pieces import HOSTILE_NAMES, TWO, reported, rows_of, run
 
 from benchwright.core.errors import UsageError
+from benchwright.core.results import StoredRun
 from benchwright.core.verdicts import Outcome
 from benchwright.store.exchange import export_runs, import_runs
+from benchwright.store.index import FROM_EXPORT
 from benchwright.store.results import ResultStore
 
 BETTER = rows_of([Outcome.PASSED, Outcome.PASSED])
@@ -19,6 +22,15 @@ BETTER = rows_of([Outcome.PASSED, Outcome.PASSED])
 
 def silent(*_: int) -> None:
     """Take progress and say nothing."""
+
+
+def said(store: ResultStore) -> list[tuple[StoredRun, bool]]:
+    """All entries and which of them count, whoever recorded them."""
+    counts = {one.entry for one in store.runs()}
+    return [
+        (dataclasses.replace(one, flags=tuple(name for name in one.flags if name != FROM_EXPORT)), one.entry in counts)
+        for one in store.runs(superseded=True)
+    ]
 
 
 @pytest.fixture
@@ -55,15 +67,15 @@ def test_an_export_is_taken_in_as_it_was(store: ResultStore, place: str, tmp_pat
         taken = import_runs(other, place, silent)
         assert (sorted(taken.entries), taken.problems) == (sorted(run.entry for run in runs), ())
         assert import_runs(other, place, silent).there_before == 4
-        assert other.index_dump() == store.index_dump()
+        assert said(other) == said(store)
         assert other.verify() == []
         for one in runs:
             assert list(other.rows(one.entry)) == list(store.rows(one.entry))
             assert all(other.read_file(one.entry, name) == store.read_file(one.entry, name) for name in one.files)
 
 
-def test_stores_that_went_apart_agree_after_an_exchange(store: ResultStore, tmp_path: Path) -> None:
-    """Both then count the same one entry of the run, whichever took in the other's first."""
+def test_stores_that_went_apart_agree_once_each_takes_over(store: ResultStore, tmp_path: Path) -> None:
+    """Until then each counts what it has recorded itself, and names the other's; then both count the same entry."""
     export_runs(store, store.runs(superseded=True), "memory://apart", silent)
     third = rows_of([Outcome.FAILED, Outcome.FAILED])
     with ResultStore(tmp_path / "other") as other:
@@ -72,8 +84,13 @@ def test_stores_that_went_apart_agree_after_an_exchange(store: ResultStore, tmp_
         other.add(run("r1"), TWO, {})
         export_runs(store, store.runs(superseded=True), "memory://one", silent)
         export_runs(other, other.runs(superseded=True), "memory://two", silent)
-        import_runs(other, "memory://one", silent)
-        import_runs(store, "memory://two", silent)
+        own = [[one.entry for one in each.runs() if one.run_id == "r1"] for each in (store, other)]
+        for each, place in ((other, "memory://one"), (store, "memory://two")):
+            assert len(import_runs(each, place, silent).beside) == 1
+        assert [[one.entry for one in each.runs() if one.run_id == "r1"] for each in (store, other)] == own
+        for each, place in ((other, "memory://one"), (store, "memory://two")):
+            assert import_runs(each, place, silent, take_over=True).entries == ()
+        assert said(other) == said(store)
         assert other.index_dump() == store.index_dump()
         assert len([one for one in store.runs() if one.run_id == "r1"]) == 1
     fsspec.filesystem("memory").store.clear()

@@ -7,6 +7,10 @@ from typing import Any
 
 MAX_CONTENT_BYTES = 4 * 1024**3
 """Of one file.  The largest sample file of a public run has 0.1 GiB; a few hostile bytes unpack to any size."""
+MAX_FOREIGN_BYTES = 512 * 1024**2
+"""Of one file that somebody else packed."""
+_FOREIGN_FLOOR, _FOREIGN_RATIO = 32 * 1024**2, 200
+"""Such a file may unpack to the floor, or to so many times its size: verdicts of a benchmark shrink to a fiftieth."""
 _CHUNK = 1 << 20
 
 
@@ -36,15 +40,23 @@ def read_blob(file: Any) -> bytes:
     return b"".join(_chunks(file))
 
 
-def digest_of_blob(file: Any) -> str:
-    """SHA-256 of the content of a blob's file; raises ``OSError`` as `read_blob` does."""
+def digest_of_blob(file: Any, *, most: int = MAX_CONTENT_BYTES) -> str:
+    """SHA-256 of the content of a blob's file, which is never held as a whole.
+
+    Raises ``OSError`` as `read_blob` does, and for more bytes than ``most``.
+    """
     hasher = hashlib.sha256()
-    for chunk in _chunks(file):
+    for chunk in _chunks(file, most):
         hasher.update(chunk)
     return hasher.hexdigest()
 
 
-def _chunks(file: Any) -> Iterator[bytes]:
+def most_of_foreign(packed: int) -> int:
+    """How many bytes a file of so many bytes, packed by somebody else, may unpack to."""
+    return min(MAX_FOREIGN_BYTES, max(_FOREIGN_FLOOR, _FOREIGN_RATIO * packed))
+
+
+def _chunks(file: Any, most: int = MAX_CONTENT_BYTES) -> Iterator[bytes]:
     import pyarrow as pa
 
     size = 0
@@ -52,8 +64,8 @@ def _chunks(file: Any) -> Iterator[bytes]:
     with pa.CompressedInputStream(pa.OSFile(source) if isinstance(source, str) else source, "zstd") as stream:
         while chunk := stream.read(_CHUNK):
             size += len(chunk)
-            if size > MAX_CONTENT_BYTES:
-                raise OSError(f"it unpacks to more than {MAX_CONTENT_BYTES} bytes")
+            if size > most:
+                raise OSError(f"it unpacks to more than {most:,} bytes")
             yield chunk
 
 

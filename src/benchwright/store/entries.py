@@ -14,6 +14,8 @@ from benchwright.store.entry_checks import LONGEST_TEXT, check_generation, check
 from benchwright.store.upgrades import Kind, schema_of, upgraded
 
 ENTRY_FILE, ROWS_FILE = "entry.json", "rows.parquet"
+FOREIGN_FILE = "foreign"
+"""Empty; beside an entry that this store took in and did not record.  It goes into place with the entry."""
 
 
 def run_to_plain(run: StoredRun) -> dict[str, Any]:
@@ -83,12 +85,14 @@ class Entry:
     """As `content_digest` has it."""
     generation: int
     """1 for the first entry of a run, one more than that of the entry it supersedes for others."""
+    foreign: bool = False
+    """Whether it was taken in from elsewhere; the store knows that, and the file does not say it."""
 
     @classmethod
-    def sealed(cls, run: StoredRun, content: str, generation: int) -> "Entry":
+    def sealed(cls, run: StoredRun, content: str, generation: int, *, foreign: bool = False) -> "Entry":
         """An entry under the digest of what it holds; raises `UsageError` for what no entry can hold."""
         _refuse_unfit(run, generation)
-        entry = cls(run=run, content=content, generation=generation)
+        entry = cls(run=run, content=content, generation=generation, foreign=foreign)
         return dataclasses.replace(entry, run=dataclasses.replace(run, entry=_digest(entry._signed()), manifest={}))
 
     def _signed(self) -> dict[str, Any]:

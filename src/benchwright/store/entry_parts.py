@@ -11,7 +11,7 @@ from benchwright.core.errors import UsageError
 from benchwright.core.results import StoredRun
 from benchwright.core.runs import ResultRow
 from benchwright.store.blobs import sound_blob, write_blob
-from benchwright.store.durable import Stage, flush
+from benchwright.store.durable import Stage, flush, write_durably
 from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry
 from benchwright.store.folder import MANIFEST
 from benchwright.store.layout import Layout
@@ -25,6 +25,8 @@ class Parts:
     """By digest."""
     names: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Digest by name."""
+    packed: bool = False
+    """Whether the contents are as they stand in blobs' files: compressed, and checked by whoever read them."""
 
     @classmethod
     def read(cls, run: StoredRun, files: Mapping[str, Path | bytes]) -> "Parts":
@@ -54,7 +56,7 @@ class Parts:
         """Have every content on the disk, in the stage where it is not in the store already."""
         for digest, content in self.contents.items():
             if not sound_blob(layout.blob(digest), digest):
-                _write(stage.blobs / digest, content)
+                self._write(stage.blobs / digest, content)
 
     def move_in(self, stage: Stage, layout: Layout) -> None:
         """Put every content in its place; the store's lock must be held."""
@@ -64,7 +66,7 @@ class Parts:
             if not staged.exists():
                 if target.exists():
                     continue
-                _write(staged, content)  # it was in the store a moment ago, and was cleared away since
+                self._write(staged, content)  # it was in the store a moment ago, and was cleared away since
             target.parent.mkdir(parents=True, exist_ok=True)
             staged.replace(target)
             folders |= {target.parent, target.parent.parent}
@@ -73,10 +75,12 @@ class Parts:
         if folders:
             flush(layout.root)
 
-
-def _write(path: Path, content: bytes) -> None:
-    write_blob(path, content)
-    flush(path)
+    def _write(self, path: Path, content: bytes) -> None:
+        if self.packed:
+            write_durably(path, content)
+            return
+        write_blob(path, content)
+        flush(path)
 
 
 def write_rows_durably(stage: Stage, rows: Sequence[ResultRow]) -> str:

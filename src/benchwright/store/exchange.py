@@ -4,7 +4,6 @@ The place has the layout of a store without an index.  ``entry.json`` is written
 nothing; what is there already is not written again.
 """
 
-import hashlib
 import io
 import json
 import posixpath
@@ -16,7 +15,7 @@ from typing import Any
 
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.results import StoredRun
-from benchwright.store.blobs import blob_name, is_digest, read_blob
+from benchwright.store.blobs import MAX_FOREIGN_BYTES, blob_name, digest_of_blob, is_digest, most_of_foreign, sound_blob
 from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry
 from benchwright.store.finding import shown
 from benchwright.store.layout import STORE_FILE, Layout
@@ -38,6 +37,8 @@ class Exchange:
     """Those that were not."""
     problems: tuple[str, ...] = ()
     """Why entries were left out, a sentence for each."""
+    beside: tuple[str, ...] = ()
+    """Of an import: new entries that do not count, because the store recorded the same run itself."""
 
     def to_plain(self) -> dict[str, Any]:
         """The exchange as plain data."""
@@ -46,6 +47,7 @@ class Exchange:
             "entries": list(self.entries),
             "there_before": self.there_before,
             "problems": list(self.problems),
+            "beside": list(self.beside),
         }
 
 
@@ -83,7 +85,11 @@ class Place:
             return bool(self._files.exists(self._path(name)))
 
     def read(self, name: str) -> bytes:
-        """A file's content; raises ``FileNotFoundError`` when it is not there."""
+        """A file's content; raises ``FileNotFoundError`` when it is not there, ``OSError`` when it is too large."""
+        with self._reached("reading", name):
+            size = self._files.size(self._path(name))
+        if size is not None and size > MAX_FOREIGN_BYTES:
+            raise OSError(f"it has {size:,} bytes, and one file may have {MAX_FOREIGN_BYTES:,}")
         with self._reached("reading", name):
             content = self._files.cat_file(self._path(name))
             assert isinstance(content, bytes)
@@ -192,8 +198,12 @@ def _export(store: ResultStore, run: StoredRun, place: Place) -> None:
     place.write(f"runs/{run.entry}/{ENTRY_FILE}", (store.layout.entry(run.entry) / ENTRY_FILE).read_bytes())
 
 
-def import_runs(store: ResultStore, address: str, report: Callable[[int, int], None]) -> Exchange:
-    """Take over every run of a place that the store does not have; digests of everything are checked.
+def import_runs(
+    store: ResultStore, address: str, report: Callable[[int, int], None], *, take_over: bool = False
+) -> Exchange:
+    """Take in every run of a place that the store does not have; everything that follows from its rows is checked.
+
+    None of them counts for a run that the store recorded itself, unless they are to take over.
 
     What is not complete, damaged or of an unknown version is left out and named.  Raises `UsageError` when the place
     holds no exported runs or cannot be reached, `MachineError` when the store cannot be written.
@@ -204,56 +214,80 @@ def import_runs(store: ResultStore, address: str, report: Callable[[int, int], N
     except FileNotFoundError:
         raise UsageError(f"{address} holds no {STORE_FILE}; expected what `bw store export` writes.") from None
     known, there = store.layout.names(), place.entries()
-    taken, before, problems = [], 0, []
-    for number, name in enumerate(there, 1):
-        if name in known:
-            before += 1
+    taken, before = [], 0
+    problems: list[str] = []
+    found = _entries(place, [name for name in there if name not in known], problems)
+    for name in known.intersection(there):
+        before += 1
+        if take_over:
+            store.adopt(name)
+    for number, entry in enumerate(found, 1 + len(there) - len(found)):
+        name = entry.run.entry
+        try:
+            new = store.take(entry, *_parts(store.layout, place, entry), take_over=take_over)
+        except ValueError as error:
+            problems.append(_left_out(name, error))
         else:
-            try:
-                new = _import(store, place, name)
-            except (ValueError, UnknownSchemaError) as error:
-                problems.append(f"Run {name[:12]} is left out: {str(error).rstrip('.')}.")
-            except FileNotFoundError:
-                pass  # without entry.json it is an upload that has not ended
-            else:
-                taken += [name] if new else []
-                before += not new
+            taken += [name] if new else []
+            before += not new
         report(number, len(there))
-    return Exchange(place=address, entries=tuple(taken), there_before=before, problems=tuple(problems))
+    beside = tuple(run.entry for run in store.beside(taken))
+    return Exchange(place=address, entries=tuple(taken), there_before=before, problems=tuple(problems), beside=beside)
+
+
+def _entries(place: Place, names: Iterable[str], problems: list[str]) -> list[Entry]:
+    """Entries of a place, each after those that it may replace; adds to the problems why others are left out."""
+    found = []
+    for name in names:
+        try:
+            found.append(Entry.from_bytes(place.read(f"runs/{name}/{ENTRY_FILE}"), name))
+        except FileNotFoundError:
+            pass  # without entry.json it is an upload that has not ended
+        except (OSError, ValueError, UnknownSchemaError) as error:
+            problems.append(_left_out(name, error))
+    return sorted(found, key=lambda entry: (entry.generation, entry.run.entry))
+
+
+def _left_out(name: str, error: Exception) -> str:
+    return f"Run {name[:12]} is left out: {shown(str(error), 300).rstrip('.')}."
 
 
 def _check_schema(place: Place) -> None:
     try:
         document = json.loads(place.read(STORE_FILE))
-    except (ValueError, RecursionError) as error:
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{STORE_FILE} at {place.address} is no JSON ({error}); export the runs again.") from error
     upgraded(Kind.STORE, document, f"{STORE_FILE} at {place.address}")
 
 
-def _import(store: ResultStore, place: Place, name: str) -> bool:
-    entry = Entry.from_bytes(place.read(f"runs/{name}/{ENTRY_FILE}"), name)
-    rows, contents = None, {}
+def _parts(layout: Layout, place: Place, entry: Entry) -> tuple[bytes | None, dict[str, bytes]]:
+    """The file of rows of an entry, and the files of its other contents by digest, checked.
+
+    Raises ``ValueError``, with a clause, for what is not there or not what the entry says.
+    """
+    rows, blobs = None, {}
     for file, digest in entry.run.files.items():
         if not is_digest(digest):
             raise ValueError(f"its file {shown(file)} has no digest")
         try:
             if file == ROWS_FILE:
-                rows = place.read(f"runs/{name}/{ROWS_FILE}")
-            elif digest not in contents:
-                contents[digest] = _content(store.layout, place, digest)
+                rows = place.read(f"runs/{entry.run.entry}/{ROWS_FILE}")
+            elif digest not in blobs:
+                blobs[digest] = _blob(layout, place, digest)
         except FileNotFoundError:
             raise ValueError(f"its file {shown(file)} is missing") from None
         except OSError as error:
             raise ValueError(f"its file {shown(file)} is damaged ({shown(str(error))})") from error
-    return store.take(entry, rows, contents.values())
+    return rows, blobs
 
 
-def _content(layout: Layout, place: Place, digest: str) -> bytes:
-    """A content, from the store when it has it already."""
-    try:
-        content = read_blob(layout.blob(digest))
-    except OSError:
-        content = b""
-    if hashlib.sha256(content).hexdigest() == digest:
-        return content
-    return read_blob(io.BytesIO(place.read(blob_name(digest))))
+def _blob(layout: Layout, place: Place, digest: str) -> bytes:
+    """The file of a content, from the store when it has it already."""
+    if sound_blob(layout.blob(digest), digest):
+        return layout.blob(digest).read_bytes()
+    packed = place.read(blob_name(digest))
+    if digest_of_blob(io.BytesIO(packed), most=most_of_foreign(len(packed))) != digest:
+        raise OSError("its digest is another one")
+    return packed

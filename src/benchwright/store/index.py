@@ -5,6 +5,7 @@ Names go in as JSON strings: those hold any character, lone surrogates and NUL t
 """
 
 import contextlib
+import dataclasses
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,17 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.core.errors import MachineError
-from benchwright.core.results import StoredRun
+from benchwright.core.results import Origin, StoredRun
 from benchwright.store.entries import Entry, run_from_plain, run_to_plain
 
-INDEX_SCHEMA = 1
+INDEX_SCHEMA = 2
 """An index of another schema is made anew; it holds nothing of its own."""
+
+FROM_EXPORT = "from_export"
+"""Flag that an own result is given when it is read, where another store recorded it."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entries (
     entry TEXT PRIMARY KEY, run_id TEXT NOT NULL, benchmark TEXT NOT NULL, subset TEXT NOT NULL,
     variant TEXT NOT NULL, model TEXT NOT NULL, origin TEXT NOT NULL,
-    content TEXT NOT NULL, generation INTEGER NOT NULL, head INTEGER NOT NULL, body TEXT NOT NULL
+    content TEXT NOT NULL, generation INTEGER NOT NULL, taken INTEGER NOT NULL, head INTEGER NOT NULL,
+    body TEXT NOT NULL
 ) WITHOUT ROWID
 """
 _BUSY_SECONDS = 60.0
@@ -34,12 +39,14 @@ class IndexUnusableError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """The entry that counts for a run, as far as the next one needs to know."""
+class Known:
+    """An entry of a run, as far as the next one needs to know."""
 
     entry: str
     content: str
     generation: int
+    foreign: bool
+    """Whether it was taken in from elsewhere."""
 
 
 class Index:
@@ -82,7 +89,7 @@ class Index:
         added = list(entries)
         with self._changing() as connection:
             connection.executemany(
-                "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)", map(_row, added)
+                "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)", map(_row, added)
             )
             _mark_heads(connection, {_name(entry.run.run_id) for entry in added})
 
@@ -98,21 +105,29 @@ class Index:
             connection.executemany("DELETE FROM entries WHERE entry = ?", gone)
             _mark_heads(connection, runs)
 
-    def head(self, run_id: str) -> Head | None:
+    def head(self, run_id: str) -> Known | None:
         """The entry of a run that counts."""
-        query = "SELECT entry, content, generation FROM entries WHERE run_id = ? AND head"
-        for entry, content, generation in self._rows(query, _name(run_id)):
-            return Head(entry=entry, content=content, generation=generation)
-        return None
+        return next(iter(self.known(run_id)), None)
+
+    def known(self, run_id: str) -> list[Known]:
+        """All entries of a run, the one that counts first."""
+        query = (
+            "SELECT entry, content, generation, taken FROM entries WHERE run_id = ?"
+            " ORDER BY head DESC, generation DESC, entry DESC"
+        )
+        return [
+            Known(entry=entry, content=content, generation=generation, foreign=bool(foreign))
+            for entry, content, generation, foreign in self._rows(query, _name(run_id))
+        ]
 
     def runs(self, wanted: Mapping[str, str], *, superseded: bool) -> list[StoredRun]:
         """The runs whose columns are as wanted, in the order of benchmark, subset, variant, model and entry."""
         terms = [f"{name} = ?" for name in wanted] + ([] if superseded else ["head"])
-        query = f"SELECT body FROM entries {'WHERE ' if terms else ''}{' AND '.join(terms)}"
+        query = f"SELECT body, taken FROM entries {'WHERE ' if terms else ''}{' AND '.join(terms)}"
         order = " ORDER BY benchmark, subset, variant, model, run_id, generation, entry"
         values = [value if name == "entry" else _name(value) for name, value in wanted.items()]
         bodies = self._rows(query + order, *values)
-        return [run_from_plain(json.loads(body)) for (body,) in bodies]
+        return [_read(body, foreign=bool(foreign)) for body, foreign in bodies]
 
     def dump(self) -> list[tuple[Any, ...]]:
         """Everything in it, in the order of the entries."""
@@ -154,7 +169,21 @@ def _connect(path: Path | None, *, read_only: bool) -> sqlite3.Connection:
 def _row(entry: Entry) -> tuple[str | int, ...]:
     run = entry.run
     named = (run.run_id, run.benchmark, run.subset, run.variant, run.model, run.origin.value)
-    return (run.entry, *map(_name, named), entry.content, entry.generation, json.dumps(run_to_plain(run)))
+    return (
+        run.entry,
+        *map(_name, named),
+        entry.content,
+        entry.generation,
+        entry.foreign,
+        json.dumps(run_to_plain(run)),
+    )
+
+
+def _read(body: str, *, foreign: bool) -> StoredRun:
+    run = run_from_plain(json.loads(body))
+    if not foreign or run.origin is not Origin.OWN:
+        return run
+    return dataclasses.replace(run, flags=(*run.flags, FROM_EXPORT))
 
 
 def _name(text: str) -> str:
@@ -164,11 +193,12 @@ def _name(text: str) -> str:
 def _mark_heads(connection: sqlite3.Connection, run_ids: Iterable[str]) -> None:
     """Of each run one entry counts: the one at the end of the longest chain; of several, that of the last digest.
 
-    There are several ends when two stores went on from the same entry and one was imported into the other.
+    One that this store recorded goes before all that were taken in from elsewhere.  There are several ends when two
+    stores went on from the same entry and one was imported into the other.
     """
     for run_id in run_ids:
         connection.execute(
             "UPDATE entries SET head = (entry = (SELECT entry FROM entries WHERE run_id = ?1"
-            " ORDER BY generation DESC, entry DESC LIMIT 1)) WHERE run_id = ?1",
+            " ORDER BY taken, generation DESC, entry DESC LIMIT 1)) WHERE run_id = ?1",
             (run_id,),
         )

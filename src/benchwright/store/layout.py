@@ -3,6 +3,7 @@
 store.json                     schema of the store
 runs/<entry>/entry.json        the run; written once, moved into place by one rename, never changed
 runs/<entry>/rows.parquet      its rows; absent where only scores are known
+runs/<entry>/foreign           empty; there when another store recorded the run and this one took it in
 blobs/ab/<sha256>.zst          contents of its other files
 index.sqlite                   what `index` says of it
 .lock                          held while an entry is moved into place
@@ -10,15 +11,17 @@ index.sqlite                   what `index` says of it
 """
 
 import contextlib
+import dataclasses
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.store.blobs import blob_name, is_digest
-from benchwright.store.durable import flush, locked, replace_durably
-from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry
+from benchwright.store.durable import STAGING, flush, locked, replace_durably
+from benchwright.store.entries import ENTRY_FILE, FOREIGN_FILE, ROWS_FILE, Entry
 from benchwright.store.upgrades import Kind, UnknownSchemaError, schema_of, upgraded
 
 STORE_FILE = "store.json"
@@ -52,12 +55,17 @@ class Layout:
         """The file of a content."""
         return self.root / blob_name(digest)
 
+    def foreign(self, name: str) -> Path:
+        """What is there when an entry was taken in from elsewhere."""
+        return self.runs / name / FOREIGN_FILE
+
     def exists(self) -> bool:
         """Whether there is a store."""
         return (self.root / STORE_FILE).exists()
 
     def check_usable(self) -> None:
         """Raise `UsageError` unless there is a store that can be read, or one can be made here; writes nothing."""
+        self._refuse_links()
         if self.exists():
             self.check_schema()
         elif self.root.is_dir():
@@ -73,6 +81,10 @@ class Layout:
     def create(self) -> None:
         """Make an empty store where there is none; raises `UsageError` where there can be none."""
         self.check_usable()
+        if self.index.is_dir():
+            raise UsageError(
+                f"{self.index} is a folder, where the store's index should be; move it away, and one is made anew."
+            )
         if self.exists():
             self.runs.mkdir(exist_ok=True)  # whoever made the store may have been killed before this
             return
@@ -84,6 +96,18 @@ class Layout:
                 flush(self.root.parent)
             self.runs.mkdir(exist_ok=True)
             flush(self.root)
+
+    def _refuse_links(self) -> None:
+        """Raise `UsageError` where a part of the store is a link: what is written or removed there is elsewhere."""
+        parts = [self.root / name for name in (STORE_FILE, "runs", "blobs", STAGING, ".lock", self.index.name)]
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.root / "blobs") as blobs:
+            parts += [Path(one.path) for one in blobs if one.is_symlink()]
+        for path in parts:
+            if path.is_symlink():
+                raise UsageError(
+                    f"{path} is a link, and a store of results has none in it; put there what it leads to, or make "
+                    f"the whole store's folder a link."
+                )
 
     def check_schema(self) -> None:
         """Raise `UsageError` when this version cannot read the store."""
@@ -111,11 +135,15 @@ class Layout:
             UnknownSchemaError: A version that is not known wrote it.
             ValueError: It is damaged, or not completely there; the message is a clause.
         """
+        path = self.entry(name) / ENTRY_FILE
+        if path.is_symlink() or path.parent.is_symlink():
+            raise ValueError(f"it, or its {ENTRY_FILE}, is a link")
         try:
-            data = (self.entry(name) / ENTRY_FILE).read_bytes()
+            data = path.read_bytes()
+            foreign = self.foreign(name).exists()
         except OSError as error:
             raise ValueError(f"{ENTRY_FILE} cannot be read ({error.strerror})") from error
-        return Entry.from_bytes(data, name)
+        return dataclasses.replace(Entry.from_bytes(data, name), foreign=foreign)
 
     def read_entries(self, names: set[str]) -> tuple[list[Entry], dict[str, str]]:
         """The entries that can be read, and for the others why not, in a sentence."""

@@ -149,8 +149,8 @@ class ResultStore:
                 self._catch_up_locked()
                 if entry.run.entry in self.layout.names():
                     return False
-                if not take_over:
-                    check_chain(entry, self._with_index(lambda index: index.known(entry.run.run_id)))
+                known = self._with_index(lambda index: index.known(entry.run.run_id))
+                check_chain(entry, known, take_over=take_over)
                 self._move_in(dataclasses.replace(entry, foreign=not take_over), stage, parts)
         return True
 
