@@ -130,7 +130,8 @@ def test_problems_of_a_repository_are_resampled_together(store: Path) -> None:
     assert (plain["clusters"], wide["clusters"]) == (None, 6)
     assert wide["high"] - wide["low"] > plain["high"] - plain["low"]
     assert clustered.comparisons[0].p_value == wide["permutation_p"] > plain["permutation_p"]
-    assert wide["p_value"] == plain["p_value"]
+    assert (wide["p_value"], wide["test"], wide["two_points_take"]) == (wide["permutation_p"], "permutation", None)
+    assert plain["test"] == "mcnemar"
 
 
 def test_repositories_are_read_from_instance_ids(store: Path) -> None:

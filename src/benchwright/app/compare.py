@@ -17,7 +17,13 @@ from benchwright.core.evaluation import incomparable
 from benchwright.core.runs import Score
 from benchwright.stats.intervals import SEED
 from benchwright.stats.paired import PairedDifference, paired_difference, permutation_p_value
-from benchwright.stats.power import SIGNIFICANCE, smallest_clustered_difference, smallest_difference
+from benchwright.stats.power import (
+    SIGNIFICANCE,
+    TWO_POINTS,
+    problems_needed,
+    smallest_clustered_difference,
+    smallest_difference,
+)
 
 
 class Cluster(enum.StrEnum):
@@ -76,6 +82,9 @@ class Comparison:
     detectable: float | None
     """The smallest true difference that so many problems (or clusters) show in four of five cases, the two disagreeing
     as much as here; None when they show none, or never disagree."""
+    two_points_take: int | None
+    """Problems after which a true difference of two points shows in four of five cases, the two disagreeing as much as
+    here; None with clusters, and when they never disagree."""
     adjusted_p: float | None = None
     """Holm's p-value among several comparisons; None for a single one."""
 
@@ -100,6 +109,11 @@ class Comparison:
         return self.paired.p_value if self.paired.clusters is None else self.permutation_p
 
     @property
+    def test(self) -> str:
+        """Which test gives the p-value."""
+        return "permutation" if self.paired.clusters is not None else "mcnemar" if self.greedy else "sign"
+
+    @property
     def sentence(self) -> str:
         """The result in one plain sentence."""
         found = self.paired
@@ -114,7 +128,7 @@ class Comparison:
                 f"[{_points(found.low, sign=True)}, {_points(found.high, sign=True)}], {numbers})."
             )
         better, low, high = ("A", found.low, found.high) if found.difference > 0 else ("B", -found.high, -found.low)
-        test = "exact" if found.clusters is None else "permutation"
+        test = self.test if self.test == "permutation" else "exact"
         doubt = f"; the {test} test alone would not show it" if self.p_value >= SIGNIFICANCE else ""
         return (
             f"{better} solves {_points(abs(found.difference))} points more [{_points(low)}, {_points(high)}], "
@@ -133,8 +147,8 @@ class Comparison:
             "difference": found.difference,
             "low": found.low,
             "high": found.high,
-            "p_value": found.p_value,
-            "test": "mcnemar" if self.greedy else "sign",
+            "p_value": self.p_value,
+            "test": self.test,
             "only_a": found.only_a,
             "only_b": found.only_b,
             "n": found.n,
@@ -144,6 +158,7 @@ class Comparison:
             "adjusted_p": self.adjusted_p,
             "shown": self.shown,
             "detectable": self.detectable,
+            "two_points_take": self.two_points_take,
             "sentence": self.sentence,
             "mean_a": self.a.mean,
             "mean_b": self.b.mean,
@@ -224,6 +239,7 @@ def compare_graded(
         incomparable=reasons,
         permutation_p=permutation_p_value(shares_a, shares_b, rng=np.random.default_rng(SEED), clusters=clusters),
         detectable=_detectable(np.subtract(shares_a, shares_b), clusters),
+        two_points_take=None if clusters is not None else _two_points_take(np.subtract(shares_a, shares_b)),
     )
 
 
@@ -238,6 +254,11 @@ def _detectable(gains: npt.NDArray[np.float64], clusters: Sequence[str] | None) 
     # With several samples a problem's difference is a fraction; its square takes the place of disagreeing or not.
     disagreement = float((gains**2).mean())
     return smallest_difference(gains.size, disagreement) if disagreement else None
+
+
+def _two_points_take(gains: npt.NDArray[np.float64]) -> int | None:
+    disagreement = float((gains**2).mean())
+    return problems_needed(TWO_POINTS, disagreement) if disagreement >= TWO_POINTS else None
 
 
 def _side(side: Graded, own: GradedRows, other: GradedRows, common: list[str]) -> Side:

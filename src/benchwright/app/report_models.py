@@ -17,6 +17,7 @@ from benchwright.stats.bounds import Bounds, bounds
 from benchwright.stats.breakdown import GroupEstimate
 from benchwright.stats.estimates import estimate_pass_hat_k
 from benchwright.stats.intervals import SEED
+from benchwright.stats.power import TWO_POINTS
 from benchwright.stats.repeats import (
     RunsNeeded,
     Spread,
@@ -26,9 +27,6 @@ from benchwright.stats.repeats import (
     spread,
     variance_parts,
 )
-
-POINTS = 0.02
-"""The difference that repeats are to show: two points."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,9 +197,9 @@ def _repeats(table: npt.NDArray[np.float64]) -> Repeats | None:
     found = spread(table)
     return Repeats(
         spread=found,
-        difference=POINTS,
-        by_chance=runs_needed(POINTS, variance_parts(table, table)).on_these,
-        by_spread=runs_needed_by_spread(POINTS, found.sd),
+        difference=TWO_POINTS,
+        by_chance=runs_needed(TWO_POINTS, variance_parts(table, table)).on_these,
+        by_spread=runs_needed_by_spread(TWO_POINTS, found.sd),
     )
 
 
@@ -212,7 +210,7 @@ def enough_repeats(*tables: npt.NDArray[np.float64]) -> bool:
 
 
 def needed_between(
-    a: Sequence[ScoredRun], b: Sequence[ScoredRun], problems: Sequence[str], difference: float = POINTS
+    a: Sequence[ScoredRun], b: Sequence[ScoredRun], problems: Sequence[str], difference: float = TWO_POINTS
 ) -> RunsNeeded | None:
     """How many runs of each of two models show a difference between them; None unless both were run several times."""
     first, second = by_run(a, problems), by_run(b, problems)

@@ -10,7 +10,7 @@ from rich.table import Table
 from benchwright.app.compare import Comparison, Side
 from benchwright.app.compare_many import Against, Cluster, Comparisons, compare_runs, p_text
 from benchwright.app.workspace import Workspace
-from benchwright.cli.main import print_json
+from benchwright.cli.main import print_json, visible
 from benchwright.cli.options import json_option
 from benchwright.cli.ranking_tables import short
 from benchwright.cli.storing import store_option
@@ -76,7 +76,7 @@ def command(
         show_many(report)
         return
     for line in lines(report.comparisons[0]):
-        click.echo(line)
+        click.echo(visible(line))
 
 
 def show_many(report: Comparisons) -> None:
@@ -179,7 +179,8 @@ def _power(report: Comparison) -> list[str]:
     size = f"{100 * report.detectable:.1f} points"
     if clusters is not None:
         return [f"Over these {clusters} repositories a true difference of {size} would show in four of five cases."]
-    return [f"Disagreeing as here, a true difference of {size} would show in four of five cases."]
+    more = f"; one of 2 points takes {report.two_points_take:,} such problems" if report.two_points_take else ""
+    return [f"Disagreeing as here, a true difference of {size} would show in four of five cases{more}."]
 
 
 def _left_out(name: str, side: Side, other: str) -> list[str]:

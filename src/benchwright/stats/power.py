@@ -16,6 +16,9 @@ from benchwright.stats.intervals import effective_units, membership, two_sided_q
 
 POWER = 0.8
 SIGNIFICANCE = 0.05
+TWO_POINTS = 0.02
+"""What one often wants to see, and what single runs of one model show by chance (2.2 to 6.0 points in
+arXiv:2602.07150)."""
 
 
 def power_of(n: int, difference: float, disagreement: float, *, significance: float = SIGNIFICANCE) -> float:
