@@ -55,6 +55,20 @@ def test_a_damaged_run_is_left_out_and_the_others_are_ranked(store: Path) -> Non
         ranked(store, runs=("broken", "sound"))
 
 
+def test_damage_to_other_files_of_a_run_is_told(store: Path) -> None:
+    """Without its manifest a run cannot be judged beside its model's others; without facts of problems it can."""
+    add_run(store, "m", "PP", run_id="1", manifest={"number": 1})
+    broken = add_run(store, "m", "PF", run_id="2", manifest={"number": 2})
+    silent = add_run(store, "n", "PF", facts=[ProblemFacts(id="p0", digest="d")])
+    with ResultStore(store) as opened:
+        opened.layout.blob(broken.files["manifest.json"]).write_bytes(b"x")
+        opened.layout.blob(silent.files["problems.jsonl"]).write_bytes(b"x")
+    ranking = ranked(store)
+    assert models(ranking) == ["m", "n"]
+    assert [(one.entry, "manifest.json" in one.reason) for one in ranking.left_out] == [(broken.entry, True)]
+    assert [note for note in ranking.notes if note.startswith(f"Not used: problems.jsonl of run {silent.entry[:12]}")]
+
+
 def test_a_store_is_ranked(store: Path) -> None:
     """The best first, with everything the JSON promises, and nothing else of the store."""
     add_run(store, "low", "PFFF")

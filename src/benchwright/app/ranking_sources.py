@@ -15,6 +15,7 @@ from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.tables import LeftOut
+from benchwright.store.reading import DamagedError
 from benchwright.store.results import ResultStore
 
 
@@ -184,14 +185,34 @@ def _whole_store(wanted: Wanted, store: ResultStore) -> Sources:
     entries = {run.entry for run in current}
     replaced = [run for run in store.runs(benchmark=wanted.benchmark, superseded=True) if run.entry not in entries]
     models = Counter(run.model for run in current)
-    # Manifests are read where they decide something: how an agent or a patch was judged, which runs to pool.
-    runs = [
-        with_manifest(run, store) if run.evaluation or Score.PATCH in run.scores or models[run.model] > 1 else run
-        for run in current
-    ]
+
+    def read(run: StoredRun) -> StoredRun:
+        # Manifests are read where they decide something: how an agent or a patch was judged, which runs to pool.
+        decides = run.evaluation or Score.PATCH in run.scores or models[run.model] > 1
+        return with_manifest(run, store) if decides else run
+
+    runs = store.sound(current, read)
     found = _of_runs(runs, wanted, store, f"the store {store.layout.root}", skip_damaged=True)
     damaged = [LeftOut(entry=entry, model="", reason=reason) for entry, reason in sorted(store.damaged.items())]
-    return replace(found, replaced=tuple(replaced), damaged=tuple(damaged))
+    without_facts = _without_facts(found.runs, store)
+    return replace(
+        found,
+        replaced=tuple(replaced),
+        damaged=tuple(damaged),
+        notes=(*found.notes, *(f"Not used: {text}" for text in without_facts.values())),
+        facts=lambda run: {} if run.entry in without_facts else store.problem_facts(run.entry),
+    )
+
+
+def _without_facts(runs: Sequence[StoredRun], store: ResultStore) -> dict[str, str]:
+    """Runs whose verdicts are sound and whose facts of problems are damaged, with a sentence on each, by entry."""
+    found = {}
+    for run in runs:
+        try:
+            store.problem_facts(run.entry)  # equal files are read once
+        except DamagedError as error:
+            found[run.entry] = str(error)
+    return found
 
 
 def _of_runs(
