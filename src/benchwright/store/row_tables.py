@@ -121,7 +121,7 @@ def read_rows(path: Path | BinaryIO, *, most: int | None = None) -> Iterator[Res
             _refuse_huge(file.metadata, most)
         for batch in file.iter_batches(_BATCH if most is None else _BATCH_OF_OTHERS, columns=SCHEMA.names):
             for line in batch.to_pylist():
-                line |= {name: line[name] or 0 for name in _MEASURES}
+                line |= {name: 0 for name in _MEASURES if line[name] is None}
                 line["tests"] = {"planned": line.pop("tests_planned"), "passed": line.pop("tests_passed")}
                 yield row_from_plain(line)
 
