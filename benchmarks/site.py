@@ -141,7 +141,8 @@ def _first_view(browser: Any, place: Path) -> tuple[int, int, float, float]:
     while not page.evaluate("document.querySelectorAll('#rows tr').length"):
         page.wait_for_timeout(5)
     drawn = page.evaluate("performance.now()")
-    paint = page.evaluate(PAINT)
+    while (paint := page.evaluate(PAINT)) is None:  # the browser says when it painted only after it did
+        page.wait_for_timeout(5)
     files = [Path(url.removeprefix("file://")) for url in requests if url.startswith("file://")]
     data = sum(file.stat().st_size for file in files if file.parent.name == "data")
     other = sum(file.stat().st_size for file in files if file.parent.name != "data")

@@ -10,6 +10,7 @@ from browsing import Visitor, addresses, data_of, launched
 from site_pieces import site
 
 from benchwright.core.results import Tally
+from benchwright.leaderboard.site import charts
 from benchwright.leaderboard.site.boards import table_id
 from benchwright.leaderboard.site.build import build_site
 from benchwright.leaderboard.site.model import SiteData, SiteOptions
@@ -33,7 +34,10 @@ def browser() -> Iterator[Any]:
 def folder(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built once; needs the browser first so that nothing is built in vain."""
     place = tmp_path_factory.mktemp("site") / "site"
-    build_site(DATA, place, SiteOptions())
+    picture = charts.still_picture(charts.charts(DATA.tables[0], DATA)["ratings"], charts.LIGHT)
+    with pytest.MonkeyPatch.context() as patched:  # one picture stands for all: the tests of charts look at each
+        patched.setattr(charts, "still_picture", lambda spec, look: picture)
+        build_site(DATA, place, SiteOptions())
     return place
 
 
