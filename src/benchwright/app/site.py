@@ -69,9 +69,9 @@ def build(request: SiteRequest, workspace: Workspace) -> SiteReport:
     bundles = tuple(_sound(path) for path in request.bundles)
     with ExitStack() as stack:
         store = stack.enter_context(open_to_read(workspace, request.store))
-        problems = ProblemsOfSite(store=store, data=request.data, domains=request.domains)
-        found = _rankings(request, workspace, store, problems)
+        found = _rankings(request, workspace, store)
         scored = _shown(found)
+        problems = ProblemsOfSite(store=store, data=request.data, domains=request.domains)
         answers = None
         if request.options.answers is not AnswerChoice.NONE:
             answers = stack.enter_context(StoredAnswers(store, workspace, request.transcripts))
@@ -101,7 +101,7 @@ class _Found:
     sources: Sources
 
 
-def _rankings(request: SiteRequest, workspace: Workspace, store: ResultStore, problems: ProblemsOfSite) -> list[_Found]:
+def _rankings(request: SiteRequest, workspace: Workspace, store: ResultStore) -> list[_Found]:
     there = dict.fromkeys(run.benchmark for run in store.runs())
     unknown = [name for name in request.benchmarks if name not in there]
     if unknown:
@@ -117,7 +117,7 @@ def _rankings(request: SiteRequest, workspace: Workspace, store: ResultStore, pr
             rounds=request.rounds,
             rating=request.rating,
         )
-        sources = replace(gather(wanted, store), facts=problems.facts_of)
+        sources = gather(wanted, store)
         for subset, variant in _parts(name, sources.runs):
             part = replace(wanted, subset=subset, variant=variant)
             found.append(_Found(ranking=rank_sources(part, sources), sources=sources))

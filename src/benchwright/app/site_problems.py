@@ -55,19 +55,18 @@ class ProblemsOfSite:
                 known.update({problem.facts.id: problem for problem in _read(name, path)})
         return known
 
-    def facts_of(self, run: StoredRun) -> Mapping[str, ProblemFacts]:
+    def _facts_of(self, run: StoredRun) -> Mapping[str, ProblemFacts]:
         """What a run wrote down; nothing, and a note, when that is damaged: its verdicts are shown all the same."""
         try:
             return self.store.problem_facts(run.entry)
         except UsageError as error:
-            if str(error) not in self.notes:
-                self.notes.append(str(error))
+            self.notes.append(f"Not used: {error}")
             return {}
 
     def _written_down(self, runs: Sequence[ScoredRun]) -> dict[str, ProblemFacts]:
         facts: dict[str, ProblemFacts] = {}
         for one in runs:
-            for problem, each in self.facts_of(one.run).items():
+            for problem, each in self._facts_of(one.run).items():
                 facts.setdefault(problem, each)
         return facts
 
