@@ -1,6 +1,7 @@
 """``bw store`` and ``bw results``, and what gradings record, through the program."""
 
 import csv
+import dataclasses
 import io
 import json
 import os
@@ -287,3 +288,21 @@ def test_listing_loads_nothing_that_takes_long(store: Path, tmp_path: Path) -> N
     assert len(json.loads(listed)["runs"]) == len(HOSTILE_NAMES) + 2
     assert loaded == "[]"
     assert start_bw(tmp_path, "results", "list").returncode == 0
+
+
+def test_an_import_beside_an_own_run_is_said(bw: Run, store: Path, tmp_path: Path) -> None:
+    """The note names the entry that does not count; --take-over makes it count, and is for our own forms alone."""
+    other = tmp_path / "other"
+    better = [dataclasses.replace(one, verdict=TWO[0].verdict) for one in TWO]
+    bw("store", "export", tmp_path / "place", "sparrow")
+    bw("store", "import", tmp_path / "place", "--store", other)
+    with ResultStore(other) as far:
+        newer = far.add(run("r1", "sparrow", better), better, {})
+    bw("store", "export", tmp_path / "back", "--store", other)
+    found = json_of(bw("store", "import", tmp_path / "back", "--json"))
+    (note,) = found["notes"]
+    assert note.startswith(f"Run {newer.entry[:12]} does not count: this store has recorded the same run itself.")
+    assert json_of(bw("results", "show", "sparrow", "--json"))["entry"] != newer.entry
+    bw("store", "import", tmp_path / "back", "--take-over")
+    assert json_of(bw("results", "show", "sparrow", "--json"))["entry"] == newer.entry
+    assert "neither" in sentence(bw("store", "import", tmp_path / "x.jsonl", "--take-over"))

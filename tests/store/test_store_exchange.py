@@ -14,7 +14,7 @@ from benchwright.core.errors import UsageError
 from benchwright.core.results import StoredRun
 from benchwright.core.verdicts import Outcome
 from benchwright.store.exchange import export_runs, import_runs
-from benchwright.store.index import FROM_EXPORT
+from benchwright.store.index import TAKEN_IN
 from benchwright.store.results import ResultStore
 
 BETTER = rows_of([Outcome.PASSED, Outcome.PASSED])
@@ -28,7 +28,7 @@ def said(store: ResultStore) -> list[tuple[StoredRun, bool]]:
     """All entries and which of them count, whoever recorded them."""
     counts = {one.entry for one in store.runs()}
     return [
-        (dataclasses.replace(one, flags=tuple(name for name in one.flags if name != FROM_EXPORT)), one.entry in counts)
+        (dataclasses.replace(one, flags=tuple(name for name in one.flags if name != TAKEN_IN)), one.entry in counts)
         for one in store.runs(superseded=True)
     ]
 

@@ -16,7 +16,7 @@ from benchwright.core.verdicts import Outcome, Reason
 from benchwright.store.blobs import blob_name, write_blob
 from benchwright.store.entries import Entry, content_digest
 from benchwright.store.exchange import export_runs, import_runs
-from benchwright.store.index import FROM_EXPORT
+from benchwright.store.index import TAKEN_IN
 from benchwright.store.results import ResultStore
 from benchwright.store.row_tables import write_rows
 
@@ -102,7 +102,7 @@ def test_a_foreign_entry_never_counts_for_an_own_run(tmp_path: Path) -> None:
         assert (done.entries, done.beside, done.problems) == ((forged,), (forged,), ())
         assert [one.entry for one in store.runs()] == [own.entry]
         assert store.run("r").entry == own.entry
-        assert store.run(forged).flags == (FROM_EXPORT,)
+        assert store.run(forged).flags == (TAKEN_IN,)
         assert {one.entry for one in store.runs(superseded=True)} == {own.entry, forged}
         store.rebuild()
         assert [one.entry for one in store.runs()] == [own.entry]
@@ -172,7 +172,7 @@ def test_what_was_taken_in_and_is_then_recorded_here_is_own(tmp_path: Path) -> N
         foreign = far.add(run(), TWO, {"plans.json": b"{}"})
         export_runs(far, far.runs(), str(tmp_path / "place"), silent)
         import_runs(store, str(tmp_path / "place"), silent)
-        assert store.run("r").flags == (FROM_EXPORT,)
+        assert store.run("r").flags == (TAKEN_IN,)
         other = store.add(run(), TWO, {"plans.json": b"[]"})
         assert (other.entry != foreign.entry, other.supersedes) == (True, foreign.entry)
     with ResultStore(tmp_path / "third") as third:

@@ -1,8 +1,8 @@
 """From a results folder to the store of results: what a finished grading records at its end."""
 
+import dataclasses
 import hashlib
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +12,13 @@ from benchwright.app.workspace import Workspace
 from benchwright.core.errors import BenchwrightError, UsageError
 from benchwright.core.results import Origin, StoredRun
 from benchwright.core.runs import ResultRow, Score
-from benchwright.core.verdicts import Outcome, Reason
+from benchwright.store.entries import run_to_plain
+from benchwright.store.entry_checks import check_run
 from benchwright.store.evidence import RECORDS
 from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, RUN, SAMPLES, ResultsFolder
 from benchwright.store.layout import Layout
 from benchwright.store.results import ResultStore
+from benchwright.store.row_facts import TAMPERED, facts_of_rows
 
 _JOURNALS = ("replies.jsonl", "journal.jsonl")
 _KEPT = (
@@ -25,6 +27,8 @@ _KEPT = (
 )  # fmt: skip
 """Files of a results folder that go into the store; logs and journals of calls stay in the folder."""
 _ASIDE = ".before-regrade"
+FROM_FOLDER = "from_folder"
+"""Flag of a run that was taken in from a results folder, and not recorded when it was graded."""
 
 
 def open_store(workspace: Workspace, path: Path | None = None, *, read_only: bool = False) -> ResultStore:
@@ -92,9 +96,8 @@ def stored_run_of(folder: ResultsFolder, rows: Sequence[ResultRow] | None = None
 
 def _stored_run(folder: ResultsFolder, manifest: Mapping[str, Any], rows: Sequence[ResultRow]) -> StoredRun:
     scores = _in_order((Score(name) for name in manifest["scores"]), rows)
-    last = [row for row in rows if scores and row.score is scores[-1]]
-    missing = [row for row in last if row.verdict.reason is Reason.MISSING]
-    return StoredRun(
+    facts = facts_of_rows(rows, scores[-1] if scores else None)
+    run = StoredRun(
         entry="",
         run_id=run_id_of(folder, manifest),
         origin=Origin.OWN,
@@ -106,17 +109,19 @@ def _stored_run(folder: ResultsFolder, manifest: Mapping[str, Any], rows: Sequen
         model=manifest["model"],
         scaffold=manifest.get("scaffold", ""),
         scores=scores,
-        problems=len({row.problem_id for row in rows}),
-        samples=max(Counter(row.problem_id for row in last).values(), default=1),
-        solved=len({row.problem_id for row in last if row.verdict.outcome is Outcome.PASSED}),
-        faults=sum(row.verdict.outcome is Outcome.FAULT for row in last),
-        missing=len(missing),
+        problems=facts.problems,
+        samples=facts.samples,
+        solved=facts.solved,
+        faults=facts.faults,
+        missing=facts.missing,
         cost=manifest.get("cost"),
-        flags=tuple(_flags(manifest)),
+        flags=tuple(dict.fromkeys(_flags(manifest, tampered=facts.tampered))),
         evaluation=manifest.get("evaluation"),
         finished=manifest.get("finished", ""),
         manifest=manifest,
     )
+    check_run(run_to_plain(run))
+    return run
 
 
 def _in_order(scores: Iterable[Score], rows: Iterable[ResultRow]) -> tuple[Score, ...]:
@@ -124,10 +129,13 @@ def _in_order(scores: Iterable[Score], rows: Iterable[ResultRow]) -> tuple[Score
     return tuple(score for score in scores if score in there)
 
 
-def _flags(manifest: Mapping[str, Any]) -> Iterable[str]:
-    yield from manifest.get("flags", ())
-    if manifest.get("tampered"):
-        yield "tampered"
+def _flags(manifest: Mapping[str, Any], *, tampered: bool) -> Iterable[str]:
+    said = manifest.get("flags", [])
+    if not isinstance(said, list | tuple) or not all(isinstance(name, str) for name in said):
+        raise ValueError("its flags are no list of names")
+    yield from said
+    if tampered or manifest.get("tampered"):  # the manifest alone could leave it out
+        yield TAMPERED
     if manifest.get("isolation", "namespace") != "namespace":
         yield "weak_isolation"
 
@@ -169,6 +177,29 @@ def record(folder: ResultsFolder, store_root: Path) -> StoredRun:
 
 def record_into(store: ResultStore, folder: ResultsFolder) -> StoredRun:
     """As :func:`record`, into a store that is open."""
+    run, rows, files = _contents(folder)
+    return store.add(run, rows, files)
+
+
+def take_folder(store: ResultStore, folder: ResultsFolder, *, take_over: bool = False) -> StoredRun:
+    """Take a finished results folder into a store that did not record it when it was graded.
+
+    Nothing shows where it was graded, so the run is flagged ``from_folder``; and it does not count where the store has
+    recorded the same run itself, unless it is to take over.  What says the same is left as it is.  Raises as `record`.
+    """
+    run, rows, files = _contents(folder)
+    handed = dataclasses.replace(run, flags=(*run.flags, FROM_FOLDER))
+    known = store.saying(run, rows) or store.saying(handed, rows)
+    if known is not None:
+        if take_over:
+            store.adopt(known.entry)
+        if not take_over or store.counts(known.entry):
+            return store.run(known.entry)
+    return store.add(handed, rows, files, yields=not take_over)
+
+
+def _contents(folder: ResultsFolder) -> tuple[StoredRun, list[ResultRow], dict[str, Path | bytes]]:
+    """What of a results folder goes into the store, read and checked."""
     if (folder.path / RECORDS).exists():
         raise UsageError(
             f"{folder.path} was unpacked from a result bundle and is not recorded as one of your own; take the bundle "
@@ -176,7 +207,8 @@ def record_into(store: ResultStore, folder: ResultsFolder) -> StoredRun:
         )
     rows = list(folder.rows())
     run = stored_run_of(folder, rows)
-    return store.add(run, rows, kept_files(folder, run.manifest))
+    folder.problem_facts()
+    return run, rows, kept_files(folder, run.manifest)
 
 
 def record_finished(path: Path, store_root: Path | None) -> Recorded:

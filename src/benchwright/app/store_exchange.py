@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchwright.app.recording import open_store, open_to_read, record_into
+from benchwright.app.recording import open_store, open_to_read, take_folder
 from benchwright.app.stored_results import choose, run_line
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
@@ -37,6 +37,8 @@ class StoreImport:
     there_before: int
     left_out: tuple[str, ...] = ()
     """What was not taken, and why."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know, a sentence each."""
     foreign: "ImportReport | None" = None
     """More on results of others."""
 
@@ -56,7 +58,7 @@ class StoreImport:
             "there_before": self.there_before,
             "runs": [run_line(run) for run in self.runs],
             "rows": None if foreign is None else foreign.rows,
-            "notes": [] if foreign is None else list(foreign.notes),
+            "notes": list(self.notes),
             "left_out": list(self.left_out),
         }
 
@@ -126,6 +128,7 @@ def import_place(
     options: "ImportOptions | None" = None,
     kind: str | None = None,
     dry_run: bool = False,
+    take_over: bool = False,
 ) -> StoreImport:
     """Take runs into the store: an export, a bundle, a results folder, or results that others measured.
 
@@ -137,6 +140,8 @@ def import_place(
         options: What the user says of results of others; None when that is nothing.
         kind: Their form; without it the content tells.
         dry_run: Of results of others, only say what would be imported.
+        take_over: Of an export or a results folder: treat its runs as if this store had recorded them, so that they
+            may count in place of those it did record.
 
     Raises:
         UsageError: It is nothing that can be imported, or options are given that mean nothing for it.
@@ -144,6 +149,8 @@ def import_place(
     """
     path = Path(place)
     form = _form(place, path) if kind is None else None
+    if take_over and form not in (_EXPORT, _FOLDER):
+        raise UsageError(f"--take-over is for exports and results folders, and {place} is neither; leave it out.")
     if form is None:
         return _import_foreign(path, workspace, store, options, kind, dry_run=dry_run)
     if dry_run or options is not None:
@@ -152,8 +159,8 @@ def import_place(
             f"these options (taking it in twice changes nothing)."
         )
     if form == _EXPORT:
-        return _import_export(place, workspace, store, report)
-    return _import_own(path, form, workspace, store)
+        return _import_export(place, workspace, store, report, take_over=take_over)
+    return _import_own(path, form, workspace, store, take_over=take_over)
 
 
 _FORM_WORDS = {_EXPORT: "an export of a store", _BUNDLE: "a result bundle", _FOLDER: "a results folder"}
@@ -169,12 +176,12 @@ def _form(place: str, path: Path) -> str | None:
 
 
 def _import_export(
-    place: str, workspace: Workspace, store: Path | None, report: Callable[[int, int], None]
+    place: str, workspace: Workspace, store: Path | None, report: Callable[[int, int], None], *, take_over: bool
 ) -> StoreImport:
     from benchwright.store.exchange import import_runs
 
     with open_store(workspace, store) as opened:
-        done = import_runs(opened, place, report)
+        done = import_runs(opened, place, report, take_over=take_over)
         taken = set(done.entries)
         runs = tuple(run for run in opened.runs(superseded=True) if run.entry in taken)
     return StoreImport(
@@ -184,10 +191,18 @@ def _import_export(
         new=len(runs),
         there_before=done.there_before,
         left_out=done.problems,
+        notes=tuple(map(_beside, done.beside)),
     )
 
 
-def _import_own(path: Path, form: str, workspace: Workspace, store: Path | None) -> StoreImport:
+def _beside(entry: str) -> str:
+    return (
+        f"Run {entry[:12]} does not count: this store has recorded the same run itself. It is listed with "
+        f"`bw results list --superseded`; --take-over lets the newest count, whoever recorded it."
+    )
+
+
+def _import_own(path: Path, form: str, workspace: Workspace, store: Path | None, *, take_over: bool) -> StoreImport:
     with open_store(workspace, store) as opened:
         before = {run.entry for run in opened.runs(superseded=True)}
         if form == _BUNDLE:
@@ -195,9 +210,17 @@ def _import_own(path: Path, form: str, workspace: Workspace, store: Path | None)
 
             run = import_bundle(path, opened)
         else:
-            run = record_into(opened, ResultsFolder(path))
+            run = take_folder(opened, ResultsFolder(path), take_over=take_over)
+        beside = opened.beside([run.entry])
     new = run.entry not in before
-    return StoreImport(place=str(path), kind=form, runs=(run,) if new else (), new=int(new), there_before=int(not new))
+    return StoreImport(
+        place=str(path),
+        kind=form,
+        runs=(run,) if new else (),
+        new=int(new),
+        there_before=int(not new),
+        notes=tuple(_beside(one.entry) for one in beside),
+    )
 
 
 def _import_foreign(
@@ -225,5 +248,6 @@ def _import_foreign(
         new=new,
         there_before=len(done.runs) - new if done.stored else 0,
         left_out=done.left_out,
+        notes=done.notes,
         foreign=done,
     )

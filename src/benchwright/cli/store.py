@@ -83,14 +83,20 @@ def export(
 @command.command("import")
 @click.argument("place")
 @foreign_options
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="Of an export or a results folder: its runs may count in place of those that this store has recorded.",
+)
 @store_option
 @json_option
-def import_(place: str, foreign: Foreign, store: Path | None, as_json: bool) -> None:
+def import_(place: str, foreign: Foreign, take_over: bool, store: Path | None, as_json: bool) -> None:
     """Take the runs of a PLACE into the store.
 
     PLACE is what `bw store export` wrote (a folder or an address), a result bundle (.bw.zip), a results folder, or
     results that others measured: verdict files, public leaderboards, SWE-bench submissions and reports, Inspect logs.
-    What is in the store already is skipped.  What is damaged in an export is left out and named; the command then
+    What is in the store already is skipped, and of a run that this store has recorded itself its own entry goes on to
+    count.  What is damaged in an export is left out and named; the command then
     ends with 1.
     """
     from benchwright.app.store_exchange import import_place
@@ -104,6 +110,7 @@ def import_(place: str, foreign: Foreign, store: Path | None, as_json: bool) -> 
             options=foreign.options if foreign.named else None,
             kind=foreign.kind,
             dry_run=foreign.dry_run,
+            take_over=take_over,
         )
     if as_json:
         print_json(done.to_plain())
@@ -118,8 +125,7 @@ def _show_import(done: "StoreImport") -> None:
         click.echo(f"{done.kind}: {_runs(len(done.runs))} would be imported.")
     else:
         click.echo(f"{done.kind}: {_runs(done.new)} imported, {_there_already(done.there_before)}.")
-    if done.foreign is not None:
-        _some("note", done.foreign.notes)
+    _some("note", done.notes)
     _some("left out", done.left_out)
 
 

@@ -163,6 +163,20 @@ def check_run(data: Mapping[str, Any]) -> None:
         raise ValueError(f"it {why}")
 
 
+_PROBLEM = _fields(
+    {
+        **dict.fromkeys(("id", "digest", "repository", "difficulty", "created"), _text),
+        **dict.fromkeys(("domains", "libraries"), _list_of(_text)),
+    }
+)
+
+
+def check_problem(data: Any) -> None:
+    """Raise ``ValueError``, with a clause, unless plain data has every fact of a problem, in its form."""
+    if why := _PROBLEM(data):
+        raise ValueError(f"it {why}")
+
+
 def check_generation(value: Any) -> int:
     """The generation that an entry says; raises ``ValueError`` for what can be none."""
     if why := _whole(1)(value):

@@ -23,6 +23,7 @@ from benchwright.core.execution import PlannedTest, TestPlan
 from benchwright.core.results import ProblemFacts
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
+from benchwright.store.entry_checks import check_problem
 from benchwright.store.upgrades import Kind, schema_of, upgraded
 
 MANIFEST, ROWS, PLANS = "manifest.json", "rows.jsonl", "plans.json"
@@ -244,7 +245,9 @@ def facts_from_lines(data: bytes) -> dict[str, ProblemFacts]:
     found = {}
     for number, line in enumerate(data.splitlines(), 1):
         try:
-            facts = ProblemFacts.from_plain(json.loads(line))
+            plain = json.loads(line)
+            check_problem(plain)
+            facts = ProblemFacts.from_plain(plain)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"line {number} says nothing of a problem: {error}") from error
         found[facts.id] = facts

@@ -20,8 +20,8 @@ from benchwright.store.entries import Entry, run_from_plain, run_to_plain
 INDEX_SCHEMA = 2
 """An index of another schema is made anew; it holds nothing of its own."""
 
-FROM_EXPORT = "from_export"
-"""Flag that an own result is given when it is read, where another store recorded it."""
+TAKEN_IN = "taken_in"
+"""Flag that an own result is given when it is read, where this store took it in and did not record it."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -183,7 +183,7 @@ def _read(body: str, *, foreign: bool) -> StoredRun:
     run = run_from_plain(json.loads(body))
     if not foreign or run.origin is not Origin.OWN:
         return run
-    return dataclasses.replace(run, flags=(*run.flags, FROM_EXPORT))
+    return dataclasses.replace(run, flags=(*run.flags, TAKEN_IN))
 
 
 def _name(text: str) -> str:

@@ -112,8 +112,7 @@ class Reading:
     def problem_facts(self, entry: str) -> dict[str, ProblemFacts]:
         """What is known of an entry's problems; equal files are read once."""
         if entry in self._borrowed:
-            content = _content(self._borrowed[entry].files, PROBLEMS)
-            return {} if content is None else facts_from_lines(content)
+            return self._borrowed_facts(self._borrowed[entry])
         run = self._look_up(entry)
         digest = run.files.get(PROBLEMS)
         if digest is None:
@@ -125,10 +124,20 @@ class Reading:
                 raise damaged(run, PROBLEMS, error) from error
         return self._facts[digest]
 
+    def _borrowed_facts(self, borrowed: Borrowed) -> dict[str, ProblemFacts]:
+        content = _content(borrowed, PROBLEMS)
+        try:
+            return {} if content is None else facts_from_lines(content)
+        except ValueError as error:
+            raise UsageError(
+                f"{PROBLEMS} of {shown(borrowed.run.model)} cannot be read ({shown(str(error), 200)}); grade again to "
+                f"make it anew."
+            ) from error
+
     def file(self, entry: str, name: str) -> bytes:
         """The content of a file of an entry."""
         if entry in self._borrowed:
-            content = _content(self._borrowed[entry].files, name)
+            content = _content(self._borrowed[entry], name)
             if content is None:
                 raise UnknownNameError(f"file of run {entry[:12]}", name, self._borrowed[entry].files)
             return content
@@ -157,6 +166,11 @@ def damaged(run: StoredRun, name: str, why: object) -> DamagedError:
     )
 
 
-def _content(files: Mapping[str, Path | bytes], name: str) -> bytes | None:
-    file = files.get(name)
-    return file.read_bytes() if isinstance(file, Path) else file
+def _content(borrowed: Borrowed, name: str) -> bytes | None:
+    file = borrowed.files.get(name)
+    try:
+        return file.read_bytes() if isinstance(file, Path) else file
+    except OSError as error:
+        raise UsageError(
+            f"{name} of {shown(borrowed.run.model)} cannot be read ({error.strerror}); look at its results folder."
+        ) from error

@@ -154,6 +154,20 @@ class ResultStore:
                 self._move_in(dataclasses.replace(entry, foreign=not take_over), stage, parts)
         return True
 
+    def counts(self, name: str) -> bool:
+        """Whether an entry is the one that counts for its run."""
+        run_id = self._look_up(name).run_id
+        head = self._with_index(lambda index: index.head(run_id))
+        return head is not None and head.entry == name
+
+    def saying(self, run: StoredRun, rows: Iterable[ResultRow]) -> StoredRun | None:
+        """The newest entry of a run that says the same as this one with these rows, counting or not."""
+        content = content_digest(run, rows)
+        self._catch_up()
+        known = self._with_index(lambda index: index.known(run.run_id))
+        found = next((one.entry for one in known if one.content == content), None)
+        return None if found is None else self._with_manifest(self._look_up(found))
+
     def adopt(self, name: str) -> None:
         """Treat an entry that was taken in as one that this store has recorded."""
         self._refuse_read_only()
