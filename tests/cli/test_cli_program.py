@@ -83,7 +83,7 @@ def test_version(bw: Run) -> None:
         (["env", "plan", "starte"], "did you mean starter"),
         (["env", "remove", "starter"], "no built environment"),
         (["regrade", "nowhere"], "There is no folder nowhere"),
-        (["diff", "nowhere", "there"], "There is no folder nowhere"),
+        (["diff", "nowhere", "there"], "no run in the store named 'nowhere'; there is no run at all in"),
     ],
 )
 def test_misuse_ends_with_2_and_one_sentence(bw: Run, arguments: list[str], words: str) -> None:
