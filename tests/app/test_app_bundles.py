@@ -73,7 +73,8 @@ def test_a_bundle_holds_the_result_and_its_evidence(graded: GradeReport, home: P
         "samples.jsonl",
         "problems.jsonl",
     } <= files.keys()
-    assert "calibrated_eval_results.json" in files
+    assert (graded.folder / "calibrated_eval_results.json").exists()
+    assert not any("eval_results" in name or "pass_at_k" in name for name in files)
     jobs = {json.loads(line)["job_digest"] for line in files["records.jsonl"].splitlines()}
     assert jobs == {row.job_digest for row in graded.rows if row.job_digest}
     assert (report.rows, report.records, report.without_record, report.notes) == (10, 6, 0, ())
@@ -90,11 +91,11 @@ def test_the_same_result_gives_the_same_bytes(graded: GradeReport, bundle: Path,
 def test_nothing_else_of_the_folder_goes_in(graded: GradeReport, home: Path, tmp_path: Path) -> None:
     """Links, other people's files and transcripts stay; transcripts come when they are asked for."""
     (graded.folder / "notes.txt").write_text("mine")
-    (graded.folder / "secret_pass_at_k.json").symlink_to("/etc/passwd")
+    (graded.folder / "predictions-2.jsonl").symlink_to("/etc/passwd")
     (graded.folder / "replies.jsonl").write_text("{}\n")
     plain = files_of(written(graded.folder, tmp_path / "a.bw.zip", home).path)
     full = files_of(written(graded.folder, tmp_path / "b.bw.zip", home, with_logs=True).path)
-    assert not {"notes.txt", "secret_pass_at_k.json", "replies.jsonl"} & plain.keys()
+    assert not {"notes.txt", "predictions-2.jsonl", "replies.jsonl"} & plain.keys()
     assert full.keys() - plain.keys() == {"replies.jsonl"}
 
 
@@ -116,7 +117,7 @@ def test_what_is_missing_is_said(graded: GradeReport, tmp_path: Path) -> None:
         "The results folder does not hold the ans",
         "6 jobs have no record here; nothing in t",
     ]
-    assert {finding.check for finding in verify(report.path).findings} == {"records"}
+    assert {finding.check for finding in verify(report.path).findings} == {"records", "answers"}
 
 
 def test_a_bundle_needs_its_name_and_a_finished_grading(graded: GradeReport, home: Path, tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """What checking a bundle finds: everything a forger can change is changed here, with digests that are right."""
 
-import contextlib
 import json
-import random
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,58 +8,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_pieces import GOOD, IDS, write_rows
-from app_pieces import (
-    PROBLEMS,
-    WRONG,
-    ScriptedFactory,
-    first_ids,
-    private_home,
-    references,
-    run_grading,
-    write_samples,
-)
+from app_pieces import PROBLEMS, ScriptedFactory, first_ids, references, run_grading, write_samples
 from bundle_forging import Lines, files_of, forged, packed
-from patch_pieces import graded_patches, nothing_is_built
+from verify_pieces import Forgery, found, functions_bundle, texts
 
 from benchwright.app.bundles import write_bundle
 from benchwright.app.results import regrade
 from benchwright.app.verification import Check
-from benchwright.app.verifying import VerifyReport, verify
+from benchwright.app.verifying import verify
 from benchwright.app.workspace import Workspace
-from benchwright.benchmarks.starter.source import read_rows
 from benchwright.core.errors import UsageError
-from benchwright.core.execution import ExecutionRecord, Job, TestOutcome
 from benchwright.testing import finished_record, lost_record
-
-
-def scripted_record(job: Job) -> ExecutionRecord:
-    """`WRONG` fails its first test, everything else passes."""
-    return finished_record(job, {job.plan.tests[0].id: TestOutcome.FAILED} if WRONG in job.submission.code else {})
 
 
 @pytest.fixture(scope="module")
 def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of two right answers, a wrong one, an empty one, and a problem without any; made once."""
-    folder = tmp_path_factory.mktemp("once")
-    home = private_home(folder / "home")
-    answers = [*references(2), (PROBLEMS[2].id, WRONG), (PROBLEMS[3].id, "")]
-    samples = write_samples(folder / "samples.jsonl", answers, model="m")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("benchwright.app.grading.LocalScheduler", ScriptedFactory(scripted_record))
-        report = run_grading(home, samples, folder / "a", ids=first_ids(5))
-    return write_bundle(report.folder, folder / "a.bw.zip", Workspace(home=home)).path
+    """The bundle of functions, made once."""
+    return functions_bundle(tmp_path_factory.mktemp("once"))
 
 
 @pytest.fixture
 def bundle(once: Path, tmp_path: Path) -> Path:
     """A copy of the bundle of functions."""
     return shutil.copy(once, tmp_path / "a.bw.zip")
-
-
-def found(report: VerifyReport) -> set[str]:
-    """Which checks found something."""
-    return {finding.check.value for finding in report.findings}
 
 
 def test_an_honest_bundle_is_sound(bundle: Path) -> None:
@@ -74,25 +43,6 @@ def test_an_honest_bundle_is_sound(bundle: Path) -> None:
     assert tally.notes == ["5 chosen problems were graded, not the whole of the data."]
     plain = report.to_plain()
     assert json.loads(json.dumps(plain)) == plain
-
-
-def test_all_of_the_data_is_known_by_its_digest(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> None:
-    """A problem that is left out everywhere is missed all the same."""
-    scripted.script = finished_record
-    report = run_grading(home, write_samples(tmp_path / "s.jsonl", references(3)), tmp_path / "a")
-    bundle = write_bundle(report.folder, tmp_path / "a.bw.zip", Workspace(home=home)).path
-    assert verify(bundle).findings == ()
-    files, gone = files_of(bundle), PROBLEMS[-1].id
-    for name in ("rows.jsonl", "jobs.jsonl", "problems.jsonl"):
-        files[name] = b"".join(
-            line for line in files[name].splitlines(keepends=True) if f'"{gone}"'.encode() not in line
-        )
-    for name, key in (("plans.json", None), ("manifest.json", "problem_digests")):
-        document = json.loads(files[name])
-        del (document[key] if key else document)[gone]
-        files[name] = json.dumps(document).encode()
-    texts = [finding.text for finding in verify(packed(tmp_path / "b.bw.zip", files, bundle)).findings]
-    assert "The 31 problems are not those that the data's digest is over." in texts
 
 
 def passed(rows: Lines) -> None:
@@ -200,7 +150,7 @@ def fewer(plans: dict[str, Any]) -> None:
     plans[PROBLEMS[2].id]["tests"] = plans[PROBLEMS[2].id]["tests"][1:]
 
 
-FORGERIES: tuple[tuple[str, Callable[[Any], Any], str, str], ...] = (
+FORGERIES: tuple[Forgery, ...] = (
     ("rows.jsonl", passed, "verdicts", "the verdict does not follow from its evidence; it says passed"),
     ("rows.jsonl", invented, "verdicts", "is passed although nothing was run"),
     ("rows.jsonl", faster, "verdicts", "wall_seconds is not what the evidence says"),
@@ -238,34 +188,107 @@ def test_a_forgery_is_found(bundle: Path, name: str, change: Callable[[Any], Any
     assert not any("/tmp" in finding.text for finding in report.findings)
 
 
-def test_faults_without_a_record_are_counted(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> None:
-    """A fault leaves the score and has nothing to show for it: it is sound, and it is said."""
-    scripted.script = lost_record
-    report = run_grading(home, write_samples(tmp_path / "s.jsonl", references(1)), tmp_path / "a", ids=first_ids(1))
+def test_faults_without_a_record_are_open(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> None:
+    """A fault leaves the score and has nothing to show for it: it is counted, and the score is bracketed."""
+    scripted.script = lambda job: lost_record(job) if job.plan.tests[0].id else finished_record(job)
+    report = run_grading(home, write_samples(tmp_path / "s.jsonl", references(1)), tmp_path / "a", ids=first_ids(2))
     checked = verify(write_bundle(report.folder, tmp_path / "a.bw.zip", Workspace(home=home)).path)
-    assert checked.sound
+    assert (checked.sound, checked.shown) == (True, False)
     assert (checked.tally.faults, checked.tally.unproven) == (2, 2)
-    assert checked.tally.notes[-1] == (
-        "2 of 2 rows are faults, which are left out of the score; for 2 of them nothing in the bundle shows that."
+    assert checked.tally.notes[-1] == "2 of 4 rows are faults, which are left out of the score."
+    (text,) = checked.open
+    assert text.startswith("that 2 rows are faults and not failures: pass@1[calibrated] is 0.0 %, 0.0 % if they had")
+    assert text.endswith("failed, 50.0 % if they had passed")
+    plain = checked.to_plain()
+    assert (plain["shown"], plain["open"], plain["bounds"]["best"]) == (False, list(checked.open), 0.5)
+
+
+def test_a_failure_is_no_fault_because_the_provider_failed(bundle: Path) -> None:
+    """An ending that says so in the samples, with row and record made to fit, is shown by nothing."""
+    gone: set[str] = set()
+
+    def unreplied(samples: Lines) -> None:
+        for sample in samples:
+            if sample["task_id"] == PROBLEMS[2].id:
+                sample["ending"] = "failed"
+
+    def excused_by_it(rows: Lines) -> None:
+        for row in rows:
+            if row["problem_id"] == PROBLEMS[2].id:
+                gone.add(row["job"])
+                row.update(outcome="fault", reason="provider_error", job=None, record=None, wall_seconds=0.0)
+                row.update(cpu_seconds=0.0, memory_peak_bytes=0, detail="", tests={**row["tests"], "passed": 0})
+
+    path = forged(forged(bundle, "samples.jsonl", unreplied), "rows.jsonl", excused_by_it)
+    report = verify(forged(path, "records.jsonl", lambda lines: [r for r in lines if r["job_digest"] not in gone]))
+    assert report.tally.unproven == 2
+    assert report.open[-1].endswith(
+        "pass@1[calibrated] is 50.0 %, 40.0 % if they had failed, 60.0 % if they had passed"
     )
 
 
-def test_results_of_another_version_are_not_accused(bundle: Path) -> None:
-    """Where another version read the answers, records that cannot be traced are a note."""
-    other = forged(bundle, "manifest.json", lambda manifest: {**manifest, "benchwright_version": "0.0.1"})
+def test_another_version_switches_nothing_off(bundle: Path) -> None:
+    """What jobs are made of is known where the rows are: records of other answers are wrong, whoever graded them."""
+    other = forged(bundle, "manifest.json", lambda manifest: {**manifest, "benchwright_version": "0.0.1"}, relist=True)
+    assert verify(other).shown
     report = verify(forged(other, "samples.jsonl", improved))
-    assert report.sound
-    assert "2 rows could not be traced to their answers: benchwright 0.0.1 graded them" in report.tally.notes[-1]
+    assert found(report) == {"answers"}
 
 
+@pytest.mark.parametrize("change", [None, lambda lines: [{}], lambda lines: lines[1:]])
 @pytest.mark.parametrize("name", ["jobs.jsonl", "samples.jsonl"])
-def test_what_cannot_be_traced_is_said(bundle: Path, name: str) -> None:
-    """Results folders of earlier versions hold less; what follows from that is no secret."""
+def test_answers_are_needed(bundle: Path, name: str, change: Callable[[Lines], Lines] | None) -> None:
+    """A bundle without what traces its records to its answers, for all problems, is not sound."""
+    if change is None:
+        files = files_of(bundle)
+        del files[name]
+        path = packed(bundle.with_name("b.bw.zip"), files, bundle)
+    else:
+        path = forged(bundle, name, change)
+    report = verify(path)
+    assert not report.sound
+    assert found(report) & {"answers", "settings"}
+
+
+def test_the_versions_in_the_list_are_those_of_the_manifest(bundle: Path) -> None:
+    """The list says nothing that the manifest does not."""
+    report = verify(forged(bundle, "manifest.json", lambda manifest: {**manifest, "judge_version": 7}))
+    assert texts(report) == ["The versions in the list are not those in the manifest."]
+
+
+@pytest.mark.parametrize(
+    "name", ["MANIFEST.JSON", "manifest.json ", "con", "extra.html", "calibrated_pass_at_k.json", "logs/x.html",
+             "logs/run_evaluation/r/m/i/report.json", "m.0123.json", "predictions-0.jsonl"]
+)  # fmt: skip
+def test_other_files_are_found(bundle: Path, name: str) -> None:
+    """Files that benchwright does not write, and official reports, which nobody would make again and compare."""
+    report = verify(packed(bundle, {**files_of(bundle), name: b"{}\n"}, bundle))
+    assert texts(report) == [f"{name} is no file of a result bundle; benchwright writes none."]
+
+
+def test_transcripts_may_be_there(bundle: Path) -> None:
+    """They are what --with-logs adds, and nothing is judged by them."""
+    more = {"logs/a.eval": b"PK", "logs/a/b.json": b"[NaN]", "replies.jsonl": b"{}\n", "journal.jsonl": b"{}\n"}
+    assert verify(packed(bundle, {**files_of(bundle), **more}, bundle)).shown
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("manifest.json", b"{", b'{"model": "gpt-9", ', "the key 'model' is there twice"),
+        ("rows.jsonl", b'"sample": 0', b'"sample": 1, "sample": 0', "line 1: the key 'sample' is there twice"),
+        ("records.jsonl", b"{", b'{"x":NaN,', "line 1: NaN is no number"),
+        ("plans.json", b"{", b'{"x": 1e999,', "1e999 is no number that can be had"),
+        ("plans.json", b"{", b'{"x": [' + b"{}," * 600_000 + b"1],", "brackets, at most 500,000 are read"),
+    ],
+)
+def test_files_say_one_thing_to_every_reader(bundle: Path, name: str, old: bytes, new: bytes, message: str) -> None:
+    """Keys that are there twice, numbers that are none, and documents made to fill memory are found before anything."""
     files = files_of(bundle)
-    del files[name]
-    report = verify(packed(bundle.with_name("b.bw.zip"), files, bundle))
-    assert report.sound
-    assert f"There is no {name} in the bundle" in report.tally.notes[-1]
+    files[name] = files[name].replace(old, new, 1)
+    (text,) = texts(verify(packed(bundle, files, bundle)))
+    assert text.startswith(f"{name} cannot be used: ")
+    assert message in text
 
 
 def test_a_changed_file_ends_the_check(bundle: Path) -> None:
@@ -301,177 +324,3 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path) -> None:
     """That is the user's mistake and not a bundle's."""
     with pytest.raises(UsageError, match="There is no file"):
         verify(tmp_path / "a.bw.zip")
-
-
-# Patches
-
-
-@pytest.fixture(scope="module")
-def patches_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of a patch that resolves, one that does not, and an empty one; the data file is gone."""
-    folder = tmp_path_factory.mktemp("patches")
-    with pytest.MonkeyPatch.context() as patched:
-        nothing_is_built(patched)
-        report = graded_patches(folder)
-    assert [row.verdict.outcome.value for row in report.rows] == ["passed", "failed", "no_answer"]
-    path = write_bundle(report.folder, folder / "p.bw.zip", Workspace(home=folder / "home")).path
-    (folder / "rows.jsonl").unlink()
-    return path
-
-
-@pytest.fixture
-def patches(patches_once: Path, tmp_path: Path) -> Path:
-    """A copy of the bundle of patches."""
-    return shutil.copy(patches_once, tmp_path / "p.bw.zip")
-
-
-def test_a_bundle_of_patches_is_sound(patches: Path) -> None:
-    """Without the data: the tests that decide are in the bundle, and every record is traced to its patch."""
-    report = verify(patches)
-    assert report.findings == ()
-    assert (report.tally.rows, report.tally.judged, report.tally.jobs, report.tally.traced) == (3, 3, 2, 2)
-    assert b"/" not in json.loads(files_of(patches)["manifest.json"])["data_file"].encode()
-
-
-def test_patches_are_regraded_without_their_data(patches: Path, tmp_path: Path) -> None:
-    """The judge needs nothing but the bundle."""
-    report = regrade(patches, Workspace(home=tmp_path / "elsewhere"), out=tmp_path / "again")
-    assert (report.rows, report.judged, report.without_record, report.changes) == (3, 2, 0, ())
-
-
-def resolved(rows: Lines) -> None:
-    """What failed is resolved."""
-    rows[1].update(outcome="passed", reason="all_tests_passed", tests={"planned": 1, "passed": 1})
-
-
-def swapped(predictions: dict[str, Any]) -> None:
-    """The patch is exchanged for a good one."""
-    predictions[IDS[1]]["model_patch"] = GOOD
-
-
-def harmless(tests: Lines) -> None:
-    """Another test decides."""
-    tests[1]["fail_to_pass"] = ["t::b"]
-
-
-def reported(records: Lines) -> None:
-    """The test runner reports that the test passed."""
-    for record in records:
-        record["reports"][0]["outcome"] = "passed"
-
-
-PATCH_FORGERIES: tuple[tuple[str, Callable[[Any], Any], str, str], ...] = (
-    ("rows.jsonl", resolved, "verdicts", "does not follow from its evidence; it says passed"),
-    ("rows.jsonl", lambda rows: rows[:2], "problems", "The rows are of 2 problems"),
-    ("records.jsonl", reported, "verdicts", "does not follow"),
-    ("preds.json", swapped, "answers", "its record is not that of the patch in the bundle"),
-    ("tests.jsonl", harmless, "verdicts", "does not follow"),
-    ("tests.jsonl", lambda tests: tests[:2], "problems", "not those that the data's digest is over"),
-    ("manifest.json", lambda manifest: {**manifest, "solved": 3}, "content", "The list says that solved is 1"),
-    ("manifest.json", lambda manifest: {**manifest, "estimates": {}}, "summary", "The manifest says estimates"),
-    ("manifest.json", lambda manifest: {**manifest, "instances": 3}, "content", "not of the form"),
-)
-
-
-@pytest.mark.parametrize(("name", "change", "check", "message"), PATCH_FORGERIES)
-def test_a_forged_patch_is_found(
-    patches: Path, name: str, change: Callable[[Any], Any], check: str, message: str
-) -> None:
-    """As with functions."""
-    report = verify(forged(patches, name, change))
-    assert any(finding.check is Check(check) and message in finding.text for finding in report.findings), (
-        report.findings
-    )
-
-
-def test_further_samples_are_traced_where_their_patches_are(patches: Path) -> None:
-    """Runs of agents keep the patches of each repetition in a file of their own; where one is gone, that is said."""
-
-    def further(rows: Lines) -> Lines:
-        return [*rows, *({**row, "sample": 1} for row in rows)]
-
-    files = files_of(forged(patches, "rows.jsonl", further))
-    without = verify(packed(patches.with_name("b.bw.zip"), files, patches))
-    assert without.tally.notes[-1] == "3 rows are of samples whose patches are not in the bundle."
-    entries = json.loads(files["preds.json"]).values()
-    files["predictions-2.jsonl"] = "".join(json.dumps(entry) + "\n" for entry in entries).encode()
-    report = verify(packed(patches.with_name("b.bw.zip"), files, patches))
-    assert (report.tally.jobs, report.tally.traced) == (4, 4)
-    assert {finding.check for finding in report.findings} == {Check.SUMMARY}
-
-
-# The data
-
-
-def test_tests_are_compared_with_the_data(bundle: Path, patches: Path, tmp_path: Path) -> None:
-    """With the benchmark's rows at hand, other tests, stubs and problems are found; without, the bundle is believed."""
-    functions = tmp_path / "functions.jsonl"
-    functions.write_text("".join(json.dumps(row) + "\n" for row in read_rows()))
-    assert verify(bundle, dataset=functions).sound
-    assert verify(patches, dataset=write_rows(tmp_path)).sound
-
-    def stubless(jobs: Lines) -> None:
-        jobs[0]["stub"] = ""
-
-    for path, name, change, data in (
-        (bundle, "plans.json", fewer, functions),
-        (bundle, "jobs.jsonl", stubless, functions),
-        (patches, "tests.jsonl", harmless, tmp_path / "rows.jsonl"),
-    ):
-        report = verify(forged(path, name, change), dataset=data)
-        assert [f.text.partition(" ")[2] for f in report.findings if f.check is Check.DATA] == [
-            f"was graded by other tests than {data} has."
-        ]
-    other = tmp_path / "rows.jsonl"
-    other.write_text(other.read_text().replace("Mend ", "Break "))
-    report = verify(patches, dataset=other)
-    assert {f.text.partition(" in ")[0] for f in report.findings} == set(IDS)
-
-
-# Anything at all
-
-VALUES: tuple[Any, ...] = (None, -1, 1e308, "x", [], {}, 10**30, "\ud800", True, [[]], {"a": 1}, float("nan"), "../x")
-
-
-def places(document: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where in a document something stands, itself included."""
-    inside = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    )
-    return [above, *(place for key, value in inside for place in places(value, (*above, key)))]
-
-
-def disturbed(document: Any, chance: random.Random) -> Any:
-    """A document in which something is gone, or something else."""
-    place = chance.choice(places(document))
-    if not place:
-        return chance.choice(VALUES)
-    inside = document
-    for key in place[:-1]:
-        inside = inside[key]
-    if chance.random() < 0.25:
-        del inside[place[-1]]
-    else:
-        inside[place[-1]] = chance.choice(VALUES)
-    return document
-
-
-@pytest.mark.parametrize("kind", ["bundle", "patches"])
-def test_nothing_in_a_bundle_is_more_than_a_finding(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """Whatever stands in its files, checking it comes to its end, and judging it again does or is refused."""
-    path, chance = request.getfixturevalue(kind), random.Random(20240622)
-    names = ("manifest.json", "rows.jsonl", "records.jsonl", "jobs.jsonl", "tests.jsonl", "plans.json", "preds.json")
-    there = [name for name in names if name in files_of(path)]
-
-    def disturb(document: Any) -> Any:
-        if isinstance(document, list) and document:
-            number = chance.randrange(len(document))
-            document[number] = disturbed(document[number], chance)
-            return document
-        return disturbed(document, chance)
-
-    for number in range(12):
-        other = forged(path, chance.choice(there), disturb)
-        assert verify(other).path == other
-        with contextlib.suppress(UsageError):
-            regrade(other, Workspace(home=tmp_path / "none"), out=tmp_path / str(number))

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import benchwright
+from benchwright.app.bundle_files import files_in, identity_of, versions_of
 from benchwright.app.entry_folders import folder_of
 from benchwright.app.evidence import evidence_of, of_repositories, opened_results
-from benchwright.app.job_facts import JOBS, TESTS, tests_to_lines
+from benchwright.app.job_facts import TESTS, read_jobs, tests_to_lines
 from benchwright.app.recording import stored_run_of
 from benchwright.app.repositories.results import graded_problems
 from benchwright.app.samples import PREDICTIONS
 from benchwright.app.verifying import verify
+from benchwright.app.verifying_settings import gives_limits
 from benchwright.app.workspace import Workspace
 from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.errors import UsageError
@@ -29,27 +31,14 @@ from benchwright.store.bundle_reading import Bundle
 from benchwright.store.bundle_signing import SignatureReport, check, sign
 from benchwright.store.entries import content_digest
 from benchwright.store.evidence import CONTROLS, RECORDS, control_lines, record_lines
-from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, ROWS, SAMPLES, ResultsFolder
+from benchwright.store.folder import MANIFEST, ROWS, SAMPLES, ResultsFolder
 from benchwright.store.records import RecordStore
 from benchwright.store.results import ResultStore
 
-_KEPT = (ROWS, PLANS, PROBLEMS, JOBS, TESTS, SAMPLES, PREDICTIONS, "attempts.jsonl", "predictions.jsonl")
-_KEPT_PATTERNS = (
-    "predictions-*.jsonl",
-    "*_eval_results.json",
-    "*_pass_at_k.json",
-    "logs/run_evaluation/**/report.json",
-)
-"""The official reports, and the submissions of an agent's further samples."""
-_TRANSCRIPTS = ("replies.jsonl", "journal.jsonl", "logs/**/*.eval", "logs/**/*.json")
 FLAG = "bundle"
 """Of a run that came in a bundle: somebody else's machine executed it."""
-_IDENTITY = (
-    "kind", "run_id", "benchmark", "version", "data_digest", "subset", "variant", "ids", "model", "scaffold", "scores",
-    "rules", "environment", "environment_digest", "isolation", "sandbox", "limits", "problems", "attempts", "solved",
-    "faults",
-)  # fmt: skip
-_VERSIONS = ("benchwright_version", "judge_version", "guest_version", "harness_version")
+OPEN_FLAG = "bundle_open"
+"""Of one of which not everything that changes the score is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +102,9 @@ def write_bundle(
 def import_bundle(path: Path, store: ResultStore) -> StoredRun:
     """Take the result of a bundle into a store, with its evidence, after checking it as `bw verify` does.
 
-    The run is flagged ``bundle``.  It never takes the place of another: where the store holds the same run with other
-    verdicts, it becomes a run of its own.  Its records do not become those of the home, which stand for what was
-    executed there.
+    The run is flagged ``bundle``, and ``bundle_open`` where something that could change the score is not shown.  It
+    never takes the place of another: where the store holds the same run with other verdicts, it becomes a run of its
+    own.  Its records do not become those of the home, which stand for what was executed there.
 
     Raises `UsageError` for what is no bundle, or one that something is wrong with.
     """
@@ -123,6 +112,7 @@ def import_bundle(path: Path, store: ResultStore) -> StoredRun:
     if report.findings:
         more = f" (and {len(report.findings) - 1} more findings)" if len(report.findings) > 1 else ""
         raise UsageError(f"{path} is not taken in: {report.findings[0].text}{more} `bw verify {path}` says all.")
+    flags = (FLAG, OPEN_FLAG) if report.open else (FLAG,)
     with opened_results(path) as folder:
         rows = list(folder.rows())
         run = stored_run_of(folder, rows)
@@ -139,7 +129,7 @@ def import_bundle(path: Path, store: ResultStore) -> StoredRun:
             file.relative_to(folder.path).as_posix(): file for file in sorted(folder.path.rglob("*")) if file.is_file()
         }
         del files[ROWS]  # the store has rows in a form of its own
-        return store.add(dataclasses.replace(run, flags=(*run.flags, FLAG)), rows, files)
+        return store.add(dataclasses.replace(run, flags=(*run.flags, *flags)), rows, files)
 
 
 def _write(
@@ -154,20 +144,17 @@ def _write(
 ) -> BundleReport:
     manifest = folder.finished_manifest()
     rows = list(folder.rows())
-    files: dict[str, Path | bytes] = {**_files_of(folder.path, manifest, with_logs=with_logs)}
+    files: dict[str, Path | bytes] = {**files_in(folder.path, with_logs=with_logs)}
     published = _without_paths(manifest)
     files[MANIFEST] = json.dumps(published, indent=2).encode() + b"\n"
     with evidence_of(folder, manifest, workspace) as store:
-        records = _write_evidence(scratch, manifest, rows, store)
+        records = _write_evidence(scratch, folder, manifest, rows, store)
     files |= {name: scratch / name for name in (RECORDS, CONTROLS)}
     if of_repositories(manifest) and TESTS not in files:
         files[TESTS] = _tests_of(folder, manifest)
     head = BundleHead(
-        run={name: published[name] for name in _IDENTITY if name in published},
-        versions={
-            **{name: manifest[name] for name in _VERSIONS if name in manifest},
-            "bundle": benchwright.__version__,
-        },
+        run=identity_of(published),
+        versions={**versions_of(manifest), "bundle": benchwright.__version__},
         files=tuple(listed(name, source) for name, source in sorted(files.items())),
     )
     signature = None if sign_with is None else sign(head.to_bytes(), sign_with)
@@ -212,17 +199,6 @@ def _same_bundle(path: Path, head: BundleHead, signed: SignatureReport | None) -
     raise UsageError(f"{path} is there already, with {what}; give another name, or --force to replace it.")
 
 
-def _files_of(folder: Path, manifest: Mapping[str, Any], *, with_logs: bool) -> dict[str, Path]:
-    """The files of a results folder that go into a bundle, by name; links and what others put there do not."""
-    patterns = [*_KEPT_PATTERNS, *(_TRANSCRIPTS if with_logs else ())]
-    found = [folder / name for name in _KEPT]
-    found += [path for pattern in patterns for path in folder.glob(pattern)]
-    if of_repositories(manifest):
-        found += [path for path in folder.iterdir() if path.name.endswith(f".{manifest['run_id']}.json")]
-    kept = [path for path in found if path.is_file() and not path.is_symlink()]
-    return {path.relative_to(folder).as_posix(): path for path in kept}
-
-
 def _without_paths(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The manifest without paths of the machine that graded, which are nobody else's business; names stay."""
     published = dict(manifest)
@@ -234,7 +210,7 @@ def _without_paths(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_evidence(
-    scratch: Path, manifest: Mapping[str, Any], rows: list[ResultRow], store: RecordStore
+    scratch: Path, folder: ResultsFolder, manifest: Mapping[str, Any], rows: list[ResultRow], store: RecordStore
 ) -> frozenset[str]:
     """Write the records that rows name, and the control runs; returns the digests of the jobs that have a record."""
     repositories = of_repositories(manifest)
@@ -242,16 +218,21 @@ def _write_evidence(
     known = store.known_repository(jobs) if repositories else store.known(jobs)
     with (scratch / RECORDS).open("wb") as file:
         file.writelines(record_lines(known, store, repositories=repositories))
-    controls = _repository_controls(manifest, store) if repositories else _controls(manifest, store)
+    controls = _repository_controls(manifest, store) if repositories else _controls(folder, manifest, store)
     with (scratch / CONTROLS).open("wb") as file:
         file.writelines(control_lines(controls))
     return frozenset(known)
 
 
-def _controls(manifest: Mapping[str, Any], store: RecordStore) -> list[ControlRun]:
+def _controls(folder: ResultsFolder, manifest: Mapping[str, Any], store: RecordStore) -> list[ControlRun]:
+    """The control runs that the grading knew: not those that were made later, which do not give its limits."""
+    if manifest["uncontrolled_problems"] == len(manifest.get("problem_digests", {})):
+        return []
     place = place_of(manifest["environment_digest"], Isolation(manifest["isolation"]))
     found = store.controls(place, manifest["guest_version"])
-    return [found[digest] for digest in manifest.get("problem_digests", {}).values() if digest in found]
+    jobs, digests = read_jobs(folder.path), manifest.get("problem_digests", {})
+    here = {problem: found[digest] for problem, digest in digests.items() if digest in found}
+    return [run for problem, run in here.items() if problem not in jobs or gives_limits(run, jobs[problem], manifest)]
 
 
 def _repository_controls(manifest: Mapping[str, Any], store: RecordStore) -> list[RepositoryControls]:

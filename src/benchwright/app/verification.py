@@ -2,13 +2,18 @@
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import benchwright
+from benchwright.benchmarks.base import ProblemSet
+from benchwright.benchmarks.repositories import RepositorySet
+from benchwright.core.execution import TestPlan
 from benchwright.core.runs import ResultRow
 from benchwright.core.verdicts import Outcome
+from benchwright.stats.bounds import Bounds
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.records import RecordStore
 
@@ -27,6 +32,8 @@ class Check(enum.StrEnum):
     """It is that of the key it was expected of."""
     CONTENT = "content"
     """Files have the form that a grading writes."""
+    SETTINGS = "settings"
+    """Environment, limits and cost are what they can be."""
     PROBLEMS = "problems"
     """Rows are of all problems that were asked, once each."""
     DATA = "data"
@@ -60,13 +67,18 @@ class Tally:
     faults: int = 0
     """Rows that are left out of the score as our side's fault."""
     unproven: int = 0
-    """Faults without a record: nothing in the bundle shows that they are any."""
+    """Faults of which nothing in the bundle shows that they are any."""
     jobs: int = 0
     """Rows that name a job."""
     traced: int = 0
     """Those of them whose job is, by its digest, that of the answer in the bundle."""
+    bounds: Bounds | None = None
+    """What the score would be if those faults were failures, or passes; None when there are none."""
     notes: list[str] = field(default_factory=list)
     """What a reader should know, one plain sentence each."""
+    open: list[str] = field(default_factory=list)
+    """What could change the score and is not shown by anything here, each as a clause that begins with ``that`` or
+    ``which``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +91,33 @@ class Unpacked:
     store: RecordStore
     """The bundle's own records."""
     tally: Tally
+    plans: Mapping[str, TestPlan]
+    """Of functions: planned tests by problem."""
+    given_names: Mapping[str, frozenset[str]] | None
+    """Of functions: what each problem's stub gives."""
+    at_hand: ProblemSet | RepositorySet | None = None
+    """The benchmark's rows, where they were given or come with the package."""
     dataset: Path | None = None
     """File with the benchmark's rows, if it was given."""
+
+    @property
+    def rows_name(self) -> str:
+        """What the rows at hand are called in findings."""
+        return "the benchmark's built-in rows" if self.dataset is None else str(self.dataset)
+
+    def untraced(self, findings: Sequence[Finding]) -> Iterator[Finding]:
+        """Rows that are not of the answers in the bundle: wrong, or open where another version may read them otherwise.
+
+        With the benchmark's rows at hand, what a job is made of is known, and nothing is open.
+        """
+        version = self.manifest["benchwright_version"]
+        if version == benchwright.__version__ or self.at_hand is not None:
+            yield from findings
+        elif findings:
+            self.tally.open.append(
+                f"which answers the records of {len(findings)} rows are of: benchwright {version!s:.40} graded them, "
+                f"this is {benchwright.__version__}, which may read answers otherwise"
+            )
 
 
 def compared(row: ResultRow, expected: ResultRow) -> Iterator[Finding]:

@@ -8,16 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.app import verifying_functions, verifying_patches
+from benchwright.app.bundle_files import differences, is_known, is_transcript, versions_of
 from benchwright.app.evidence import MALFORMED, evidence_of, of_repositories
 from benchwright.app.verification import Check, Finding, Tally, Unpacked, named, short
+from benchwright.app.verifying_data import rows_at_hand
+from benchwright.app.verifying_faults import check_faults
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import BenchwrightError, MachineError
 from benchwright.core.verdicts import Outcome
+from benchwright.store.bundle_json import flaw_of_json
 from benchwright.store.bundle_reading import Bundle
 from benchwright.store.bundle_signing import SignatureReport, check
 from benchwright.store.evidence import jobs_with_records
 from benchwright.store.folder import ResultsFolder
 
+_COUNTED = ("rows", "judged", "faults", "unproven", "bounds", "jobs", "traced", "notes")
 MOST_FINDINGS = 1000
 """A forged bundle may have one for each of its rows, and rows without end."""
 
@@ -48,6 +53,16 @@ class VerifyReport:
         return not any(finding.check is Check.ARCHIVE for finding in self.findings)
 
     @property
+    def open(self) -> tuple[str, ...]:
+        """What could change the score and is not shown, as clauses that begin with ``that`` or ``which``."""
+        return tuple(self.tally.open)
+
+    @property
+    def shown(self) -> bool:
+        """Whether everything is shown that a bundle can show: nothing is wrong, and nothing is open."""
+        return self.sound and not self.tally.open
+
+    @property
     def signed(self) -> str:
         """What there is to say of the signature, as half a sentence."""
         signature = self.signature
@@ -67,6 +82,8 @@ class VerifyReport:
         return {
             "bundle": str(self.path),
             "sound": self.sound,
+            "shown": self.shown,
+            "open": list(self.open),
             "digest": self.digest,
             "run": dict(self.run),
             "versions": dict(self.versions),
@@ -74,7 +91,7 @@ class VerifyReport:
             "files": self.files,
             "signature": None if self.signature is None else dataclasses.asdict(self.signature),
             "signed": self.signed,
-            **{name: tally[name] for name in ("rows", "judged", "faults", "unproven", "jobs", "traced", "notes")},
+            **{name: tally[name] for name in _COUNTED},
             "findings": [{"check": finding.check.value, "text": finding.text} for finding in self.findings],
         }
 
@@ -125,22 +142,56 @@ def _signature(bundle: Bundle, signer: Path | None) -> tuple[SignatureReport | N
 def _checked_content(bundle: Bundle, tally: Tally, dataset: Path | None) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="benchwright-verify-") as name:
         bundle.extract(Path(name))
-        folder = ResultsFolder(Path(name))
-        found: list[Finding] = []
-        try:
-            manifest = folder.finished_manifest()
-            rows = tuple(folder.rows())
-            tally.rows, tally.jobs = len(rows), sum(row.job_digest is not None for row in rows)
-            tally.faults = sum(row.verdict.outcome is Outcome.FAULT for row in rows)
-            # The home is not looked at: a bundle without records is judged by nobody else's.
-            with evidence_of(folder, manifest, Workspace(home=Path(name) / "no-home")) as store:
-                given = Unpacked(folder=folder, manifest=manifest, rows=rows, store=store, tally=tally, dataset=dataset)
-                found += _checks(bundle, given)
-        except MachineError:
-            raise
-        except BenchwrightError as error:
-            found.append(Finding(check=Check.CONTENT, text=_without_folder(str(error), name)))
+        found = [*_flaws_of_files(bundle, Path(name))]
+        if not found:
+            found = [*_opened(bundle, ResultsFolder(Path(name)), tally, dataset)]
+        tally.open = [_without_folder(text, name) for text in tally.open]
         return [dataclasses.replace(finding, text=_without_folder(finding.text, name)) for finding in found]
+
+
+def _flaws_of_files(bundle: Bundle, folder: Path) -> Iterator[Finding]:
+    """Files that no bundle has, and files that readers may take for different things."""
+    for file in bundle.head.files:
+        if not is_known(file.name):
+            yield Finding(
+                check=Check.CONTENT, text=f"{short(file.name)} is no file of a result bundle; benchwright writes none."
+            )
+        elif not is_transcript(file.name) and (flaw := flaw_of_json(folder / file.name)):
+            yield Finding(check=Check.CONTENT, text=f"{short(file.name)} cannot be used: {short(flaw)}.")
+
+
+def _opened(bundle: Bundle, folder: ResultsFolder, tally: Tally, dataset: Path | None) -> Iterator[Finding]:
+    try:
+        manifest = folder.finished_manifest()
+        rows = tuple(folder.rows())
+        tally.rows, tally.jobs = len(rows), sum(row.job_digest is not None for row in rows)
+        tally.faults = sum(row.verdict.outcome is Outcome.FAULT for row in rows)
+        functions = not of_repositories(manifest)
+        # The home is not looked at: a bundle without records is judged by nobody else's.
+        with evidence_of(folder, manifest, Workspace(home=folder.path / "no-home")) as store:
+            given = Unpacked(
+                folder=folder,
+                manifest=manifest,
+                rows=rows,
+                store=store,
+                tally=tally,
+                plans=folder.plans() if functions else {},
+                given_names=folder.given_names() if functions else None,
+                at_hand=rows_at_hand(manifest, dataset),
+                dataset=dataset,
+            )
+            yield from _checks(bundle, given)
+    except MachineError:
+        raise
+    except BenchwrightError as error:
+        yield Finding(check=Check.CONTENT, text=str(error))
+    except MALFORMED as error:
+        yield _malformed(error)
+
+
+def _malformed(error: BaseException) -> Finding:
+    what = f"{type(error).__name__}: {str(error)[:80]}"
+    return Finding(check=Check.CONTENT, text=f"The bundle's files are not of the form that is expected ({what}).")
 
 
 def _without_folder(text: str, folder: str) -> str:
@@ -152,9 +203,11 @@ def _checks(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
     kind = verifying_patches if of_repositories(given.manifest) else verifying_functions
     checks: tuple[tuple[Check, Callable[[Unpacked], Iterable[Finding]]], ...] = (
         (Check.CONTENT, lambda given: _check_identity(bundle, given)),
+        (Check.SETTINGS, kind.check_settings),
         (Check.PROBLEMS, kind.check_problems),
         (Check.DATA, kind.check_tests),
         (Check.RECORDS, _check_records),
+        (Check.RECORDS, check_faults),
         (Check.VERDICTS, kind.check_verdicts),
         (Check.ANSWERS, kind.check_answers),
         (Check.SUMMARY, kind.check_summary),
@@ -167,19 +220,17 @@ def _checks(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
         except BenchwrightError as error:
             yield Finding(check=name, text=str(error))
         except MALFORMED as error:
-            what = f"{type(error).__name__}: {str(error)[:80]}"
-            yield Finding(
-                check=Check.CONTENT, text=f"The bundle's files are not of the form that is expected ({what})."
-            )
+            yield _malformed(error)
 
 
 def _check_identity(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
-    for name, value in bundle.head.run.items():
-        if given.manifest.get(name) != value:
-            yield Finding(
-                check=Check.CONTENT,
-                text=f"The list says that {name} is {short(value)}, the manifest {short(given.manifest.get(name))}.",
-            )
+    for name, said, value in differences(bundle.head.run, given.manifest):
+        yield Finding(
+            check=Check.CONTENT, text=f"The list says that {short(name)} is {short(said)}, the manifest {short(value)}."
+        )
+    versions = {name: value for name, value in bundle.head.versions.items() if name != "bundle"}
+    if versions != versions_of(given.manifest) or not isinstance(bundle.head.versions.get("bundle"), str):
+        yield Finding(check=Check.CONTENT, text="The versions in the list are not those in the manifest.")
 
 
 def _check_records(given: Unpacked) -> Iterator[Finding]:
@@ -192,18 +243,5 @@ def _check_records(given: Unpacked) -> Iterator[Finding]:
             yield Finding(check=Check.RECORDS, text=f"The record of job {digest[:12]} belongs to no row.")
         seen.add(digest)
     for row in given.rows:
-        if row.job_digest is None or row.job_digest in seen:
-            continue
-        if row.verdict.outcome is Outcome.FAULT:
-            given.tally.unproven += 1
-        else:
+        if row.job_digest is not None and row.job_digest not in seen and row.verdict.outcome is not Outcome.FAULT:
             yield Finding(check=Check.RECORDS, text=f"{named(row)} has no record; nothing shows that it is so.")
-    if given.tally.faults:
-        given.tally.notes.append(
-            f"{given.tally.faults} of {given.tally.rows} rows are faults, which are left out of the score"
-            + (
-                f"; for {given.tally.unproven} of them nothing in the bundle shows that."
-                if given.tally.unproven
-                else "."
-            )
-        )

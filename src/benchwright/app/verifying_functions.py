@@ -2,22 +2,21 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-import benchwright
 from benchwright.answers.plans import read_plan
 from benchwright.answers.reading import answer_of
 from benchwright.app.job_facts import JOBS, JobFacts, read_jobs
 from benchwright.app.summary import summarise
 from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
+from benchwright.app.verifying_data import check_data
+from benchwright.app.verifying_settings import check_controlled, check_cost, check_environment, check_limits
 from benchwright.benchmarks.base import Benchmark, ProblemSet
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.core.answers import CodeAnswer, NoAnswer
 from benchwright.core.attempts import Attempt
-from benchwright.core.controls import ControlRun, place_of
-from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError
-from benchwright.core.execution import Isolation, TestPlan, digest_of_plan
+from benchwright.core.execution import TestPlan, digest_of_plan
+from benchwright.core.problems import FunctionProblem
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Reason
 from benchwright.judging.function import judge, judge_no_answer, missing_names
@@ -30,7 +29,7 @@ def check_problems(given: Unpacked) -> Iterator[Finding]:
     """Rows are of exactly the problems of the manifest, under each score, and those are the whole of their data."""
     digests: Mapping[str, str] = given.manifest["problem_digests"]
     asked = {row.problem_id for row in given.rows}
-    for name, ids in (("rows", asked), ("plans", given.folder.plans().keys())):
+    for name, ids in (("rows", asked), ("plans", given.plans.keys())):
         if ids != digests.keys():
             some = sorted(ids ^ digests.keys())[0]
             yield Finding(
@@ -47,41 +46,45 @@ def check_problems(given: Unpacked) -> Iterator[Finding]:
         yield Finding(check=Check.PROBLEMS, text="Some samples lack a row under one of the scores.")
 
 
-def check_data(given: Unpacked, digests: Mapping[str, str]) -> Iterator[Finding]:
-    """The problems are those that the data's digest is over, none left out."""
-    if given.manifest.get("ids") is not None:
-        given.tally.notes.append(f"{len(digests)} chosen problems were graded, not the whole of the data.")
-    elif digest_of([digests[problem] for problem in sorted(digests)]) != given.manifest["data_digest"]:
-        yield Finding(
-            check=Check.PROBLEMS, text=f"The {len(digests)} problems are not those that the data's digest is over."
-        )
+def check_settings(given: Unpacked) -> Iterator[Finding]:
+    """Environment, limits and cost are what they can be."""
+    yield from check_cost(given.manifest)
+    yield from check_environment(given)
+    yield from check_limits(given, read_jobs(given.folder.path))
 
 
 def check_tests(given: Unpacked) -> Iterator[Finding]:
-    """Planned tests, stubs and entry points are those of the rows that were given."""
-    if given.dataset is None:
+    """Planned tests, stubs and entry points are those of the rows at hand."""
+    if given.at_hand is None:
         return
-    problems = BENCHMARKS.get(given.manifest["benchmark"]).load(path=given.dataset).by_id
-    digests, plans, facts = given.manifest["problem_digests"], given.folder.plans(), read_jobs(given.folder.path)
-    for problem_id, plan in plans.items():
+    problems, facts = given.at_hand.by_id, read_jobs(given.folder.path)
+    for problem_id, plan in given.plans.items():
         problem = problems.get(problem_id)
-        if problem is None or problem.digest != digests.get(problem_id):
-            yield Finding(check=Check.DATA, text=f"{problem_id} in {given.dataset} is not the problem that was graded.")
-            continue
+        if not isinstance(problem, FunctionProblem) or problem.digest != given.manifest["problem_digests"][problem_id]:
+            continue  # found with the data
         read = read_plan(problem.test_source)
         known = facts.get(problem_id)
-        same = known is None or (known.stub, known.entry_point, known.plan) == (
-            problem.stub,
-            problem.entry_point,
-            digest_of_plan(read),
-        )
+        same = known is None or known == _facts_of(problem, read, known)
         if (plan.class_name, plan.tests) != (read.class_name, read.tests) or not same:
-            yield Finding(check=Check.DATA, text=f"{problem_id} was graded by other tests than {given.dataset} has.")
+            text = f"{problem_id} was graded by other tests than {given.rows_name} has."
+            yield Finding(check=Check.DATA, text=text)
+
+
+def _facts_of(problem: FunctionProblem, plan: TestPlan, known: JobFacts) -> JobFacts:
+    """What all jobs of a problem have in common, from its row; limits are those that were used."""
+    return JobFacts(
+        id=problem.id,
+        digest=problem.digest,
+        entry_point=problem.entry_point,
+        stub=problem.stub,
+        plan=digest_of_plan(plan),
+        limits=known.limits,
+    )
 
 
 def check_verdicts(given: Unpacked) -> Iterator[Finding]:
     """Rows with a record are what the judge makes of it; others say that nothing was run."""
-    plans = given.folder.plans()
+    plans = given.plans
     unavailable = frozenset(given.manifest.get("unavailable_modules", ()))
     for row in given.rows:
         record = given.store.get(row.job_digest) if row.job_digest else None
@@ -102,32 +105,35 @@ def check_verdicts(given: Unpacked) -> Iterator[Finding]:
 
 def check_answers(given: Unpacked) -> Iterator[Finding]:
     """The record of each row is that of the bundle's answer, worked out anew: read, put together, its digest taken."""
+    digests: Mapping[str, str] = given.manifest["problem_digests"]
     facts = read_jobs(given.folder.path)
-    if not facts or not (given.folder.path / SAMPLES).exists():
-        missing = SAMPLES if facts else JOBS
-        given.tally.notes.append(f"There is no {missing} in the bundle: which answers the records are of is not shown.")
+    if {problem: one.digest for problem, one in facts.items()} != digests:
+        yield _unanswered(f"{JOBS} is not of the {len(digests)} problems: it is of {len(facts)}")
+        return
+    if not (given.folder.path / SAMPLES).exists():
+        yield _unanswered(f"There is no {SAMPLES}")
         return
     try:
         benchmark = BENCHMARKS.get(given.manifest["benchmark"])
-    except UnknownNameError as error:
-        given.tally.notes.append(f"{error} Which answers the records are of is not shown.")
+    except UnknownNameError:
+        name = str(given.manifest["benchmark"])[:40]
+        given.tally.open.append(f"which answers the records are of: no benchmark {name} is known here")
         return
+    rows = {} if given.at_hand is None else given.at_hand.by_id
+    for problem_id, known in facts.items():
+        row = rows.get(problem_id)
+        if isinstance(row, FunctionProblem):
+            facts[problem_id] = _facts_of(row, read_plan(row.test_source), known)
     attempts = _attempts(given, benchmark, facts)
     yield from _without_row(given, attempts)
-    plans = given.folder.plans()
-    untraced = []
-    for row in given.rows:
-        finding = _untraceable(given, row, attempts.get((row.problem_id, row.sample)), facts, benchmark, plans)
-        if finding is not None:
-            untraced.append(finding)
-    if given.manifest["benchwright_version"] == benchwright.__version__:
-        yield from untraced
-    elif untraced:
-        given.tally.notes.append(
-            f"{len(untraced)} rows could not be traced to their answers: benchwright "
-            f"{given.manifest['benchwright_version']} graded them, this is {benchwright.__version__}, which may read "
-            f"answers otherwise."
-        )
+    untraced = [
+        _untraceable(given, row, attempts.get((row.problem_id, row.sample)), facts, benchmark) for row in given.rows
+    ]
+    yield from given.untraced([finding for finding in untraced if finding is not None])
+
+
+def _unanswered(what: str) -> Finding:
+    return Finding(check=Check.ANSWERS, text=f"{what}; nothing shows which answers the records are of.")
 
 
 def _attempts(given: Unpacked, benchmark: Benchmark, facts: Mapping[str, JobFacts]) -> dict[tuple[str, int], Attempt]:
@@ -160,7 +166,6 @@ def _untraceable(
     attempt: Attempt | None,
     facts: Mapping[str, JobFacts],
     benchmark: Benchmark,
-    plans: Mapping[str, TestPlan],
 ) -> Finding | None:
     """Why a row is not one of its answer; None when it is, and then it is counted."""
     known = facts[row.problem_id]
@@ -180,28 +185,13 @@ def _untraceable(
     if row.job_digest is not None:
         return Finding(check=Check.ANSWERS, text=f"{named(row)} has a record, and its answer nothing to run.")
     given.tally.judged += 1
-    expected = judge_no_answer(answer, plans[row.problem_id])
+    expected = judge_no_answer(answer, given.plans[row.problem_id])
     return next(compared(row, dataclasses.replace(row, verdict=expected)), None)
 
 
 def check_summary(given: Unpacked) -> Iterator[Finding]:
-    """The manifest's numbers are those of the rows."""
-    manifest = given.manifest
-    scores = [Score(name) for name in manifest["scores"]]
-    controls = _controls(given)
-    summary = summarise(given.rows, scores, controls, given_names=given.folder.given_names()).to_plain()
-    of_controls = {name: summary[name] for name in _OF_CONTROLS}
-    yield from compared_numbers(manifest, summary, without=_OF_CONTROLS)
-    if next(compared_numbers(manifest, of_controls), None) is not None:
-        given.tally.notes.append(
-            "The control runs in the bundle are not those that the grading knew: what it says without problems whose "
-            "reference fails is not checked."
-        )
-
-
-def _controls(given: Unpacked) -> dict[str, ControlRun]:
-    manifest = given.manifest
-    place = place_of(manifest["environment_digest"], Isolation(manifest["isolation"]))
-    found = given.store.controls(place, manifest["guest_version"])
-    digests: Mapping[str, Any] = manifest["problem_digests"]
-    return {problem: found[digest] for problem, digest in digests.items() if digest in found}
+    """The manifest's numbers are those of the rows, and of the control runs in the bundle."""
+    scores = [Score(name) for name in given.manifest["scores"]]
+    summary = summarise(given.rows, scores, {}, given_names=given.given_names).to_plain()
+    yield from compared_numbers(given.manifest, summary, without=_OF_CONTROLS)
+    yield from check_controlled(given, scores)

@@ -4,22 +4,27 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import benchwright
 from benchwright.answers.patches import PatchAnswer, read_patch, unsafe
 from benchwright.app.job_facts import TESTS, TestFacts, read_tests
 from benchwright.app.repositories.results import regrade_patches, summary_of_regraded
 from benchwright.app.samples import PREDICTIONS
 from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
-from benchwright.app.verifying_functions import check_data
+from benchwright.app.verifying_data import check_data
+from benchwright.app.verifying_settings import check_cost
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, RepositorySet
 from benchwright.core.answers import NoAnswer
 from benchwright.core.attempts import Attempt
 from benchwright.core.errors import UnknownNameError
-from benchwright.core.repositories import RepositoryJob, RepositoryLimits, Rules
+from benchwright.core.repositories import RepositoryJob, RepositoryLimits, RepositoryProblem, Rules
 from benchwright.core.runs import ResultRow
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.grading.repositories import PreparedPatch, row_of
 from benchwright.judging.repository import judge_no_patch
+
+
+def check_settings(given: Unpacked) -> Iterator[Finding]:
+    """The cost is one; limits and environments are part of the jobs that records are traced to."""
+    yield from check_cost(given.manifest)
 
 
 def check_problems(given: Unpacked) -> Iterator[Finding]:
@@ -48,15 +53,15 @@ def _tests(given: Unpacked) -> dict[str, TestFacts]:
 
 def check_tests(given: Unpacked) -> Iterator[Finding]:
     """The tests that decide are those of the rows that were given."""
-    if given.dataset is None:
+    if given.at_hand is None:
         return
-    problems = REPOSITORY_BENCHMARKS.get(given.manifest["benchmark"]).load(path=given.dataset).by_id
     for problem_id, facts in _tests(given).items():
-        problem = problems.get(problem_id)
-        if problem is None or problem.digest != facts.problem.digest:
-            yield Finding(check=Check.DATA, text=f"{problem_id} in {given.dataset} is not the problem that was graded.")
-        elif (problem.fail_to_pass, problem.pass_to_pass) != (facts.problem.fail_to_pass, facts.problem.pass_to_pass):
-            yield Finding(check=Check.DATA, text=f"{problem_id} was graded by other tests than {given.dataset} has.")
+        problem = given.at_hand.by_id.get(problem_id)
+        if not isinstance(problem, RepositoryProblem) or problem.digest != facts.problem.digest:
+            continue  # found with the data
+        if (problem.fail_to_pass, problem.pass_to_pass) != (facts.problem.fail_to_pass, facts.problem.pass_to_pass):
+            text = f"{problem_id} was graded by other tests than {given.rows_name} has."
+            yield Finding(check=Check.DATA, text=text)
 
 
 def check_verdicts(given: Unpacked) -> Iterator[Finding]:
@@ -83,27 +88,22 @@ def check_answers(given: Unpacked) -> Iterator[Finding]:
     tests = _tests(given)
     samples = sorted({row.sample for row in given.rows})
     files = {sample: path for sample in samples if (path := _predictions(given.folder.path, sample)).exists()}
-    if not files or not any(facts.environment for facts in tests.values()):
-        given.tally.notes.append("Which patches the records are of is not shown by the bundle.")
-        return
+    for sample in samples:
+        if sample not in files:
+            text = f"There is no {_predictions(Path(), sample)}; nothing shows which patches the records are of."
+            yield Finding(check=Check.ANSWERS, text=text)
     try:
         attempts = {sample: _attempts(path, given, tests) for sample, path in files.items()}
-    except UnknownNameError as error:
-        given.tally.notes.append(f"{error} Which patches the records are of is not shown.")
+    except UnknownNameError:
+        name = str(given.manifest["benchmark"])[:40]
+        given.tally.open.append(f"which patches the records are of: no benchmark {name} is known here")
         return
-    further = sum(row.sample not in files for row in given.rows)
-    if further:
-        given.tally.notes.append(f"{further} rows are of samples whose patches are not in the bundle.")
     untraced = []
     for row in given.rows:
         if row.sample in files:
             attempt = attempts[row.sample].get(row.problem_id)
             untraced.append(_untraceable(given, row, attempt, tests[row.problem_id]))
-    findings = [finding for finding in untraced if finding is not None]
-    if given.manifest["benchwright_version"] == benchwright.__version__:
-        yield from findings
-    elif findings:
-        given.tally.notes.append(f"{len(findings)} rows of another version of benchwright could not be traced.")
+    yield from given.untraced([finding for finding in untraced if finding is not None])
 
 
 def _predictions(folder: Path, sample: int) -> Path:
@@ -162,7 +162,6 @@ def _possible_jobs(given: Unpacked, attempt: Attempt, facts: TestFacts) -> set[s
 
 def _without_job(given: Unpacked, row: ResultRow, attempt: Attempt | None, facts: TestFacts) -> Finding | None:
     if row.verdict.outcome is Outcome.FAULT:
-        given.tally.unproven += 1
         return None
     expected = _verdict_without_job(given, attempt, facts)
     if expected is None:

@@ -18,6 +18,7 @@ _KNOWN = {
     "tampered": "Some answers interfered with the tests or the evidence, which a person should look at.",
     "weak_isolation": "The answers were not kept apart as strongly as by default.",
     "bundle": "It came in a result bundle: the answers were executed by whoever made that.",
+    "bundle_open": "Its result bundle leaves something open that could change the score; `bw verify` says what.",
     "source_errors": "The source's harness made no report on some instances, which count as not resolved.",
     "source_unfinished": "The source says that its run did not come to a good end.",
     "partial?": "Apparently made for another split alone, so that its score here says less than it could.",

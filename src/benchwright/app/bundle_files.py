@@ -1,0 +1,73 @@
+"""Which files a result bundle is made of, and what its list says of the result."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchwright.app.job_facts import JOBS, TESTS
+from benchwright.app.samples import PREDICTIONS
+from benchwright.store.evidence import CONTROLS, RECORDS
+from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, ROWS, SAMPLES
+
+_KEPT = (ROWS, PLANS, PROBLEMS, JOBS, TESTS, SAMPLES, PREDICTIONS, "attempts.jsonl", "predictions.jsonl")
+_FURTHER = re.compile(r"predictions-[1-9][0-9]*\.jsonl")
+"""The submissions of an agent's further samples."""
+_TRANSCRIPTS = ("replies.jsonl", "journal.jsonl")
+_LOGS, _LOG_SUFFIXES = "logs", (".eval", ".json")
+_OFFICIAL = "run_evaluation"
+"""Folder of the official harness's reports, which follow from rows and records and are not part of a bundle: nobody
+would have to make them again, and so nobody would see that they say something else."""
+
+_IDENTITY = (
+    "kind", "run_id", "benchmark", "version", "data_digest", "subset", "variant", "ids", "model", "scaffold", "scores",
+    "rules", "environment", "environment_digest", "isolation", "sandbox", "limits", "problems", "attempts", "solved",
+    "faults",
+)  # fmt: skip
+_VERSIONS = ("benchwright_version", "judge_version", "guest_version", "harness_version")
+
+
+def files_in(folder: Path, *, with_logs: bool) -> dict[str, Path]:
+    """The files of a results folder that go into a bundle, by name; links and what others put there do not."""
+    found = [folder / name for name in _KEPT] + [path for path in folder.iterdir() if _FURTHER.fullmatch(path.name)]
+    if with_logs:
+        found += [folder / name for name in _TRANSCRIPTS]
+        found += [path for path in (folder / _LOGS).rglob("*") if is_transcript(path.relative_to(folder).as_posix())]
+    kept = [path for path in found if path.is_file() and not path.is_symlink()]
+    return {path.relative_to(folder).as_posix(): path for path in kept}
+
+
+def is_transcript(name: str) -> bool:
+    """Whether a file is what was said and done, in whatever form it was kept: nothing is judged by it."""
+    if name in _TRANSCRIPTS:
+        return True
+    parts = name.split("/")
+    return len(parts) > 1 and parts[0] == _LOGS and parts[1] != _OFFICIAL and name.endswith(_LOG_SUFFIXES)
+
+
+def is_known(name: str) -> bool:
+    """Whether a bundle has files of this name."""
+    return name in (*_KEPT, MANIFEST, RECORDS, CONTROLS) or bool(_FURTHER.fullmatch(name)) or is_transcript(name)
+
+
+def identity_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What the list says of whose result it is."""
+    return {name: manifest[name] for name in _IDENTITY if name in manifest}
+
+
+def versions_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What the list says of what graded it; what wrote the bundle comes to that."""
+    return {name: manifest[name] for name in _VERSIONS if name in manifest}
+
+
+def differences(said: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Name and both values of what a list says of a result otherwise than its manifest."""
+    expected = identity_of(manifest)
+    for name in dict.fromkeys((*said, *expected)):
+        if name not in said or name not in expected or _text(said[name]) != _text(expected[name]):
+            yield name, said.get(name), manifest.get(name)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)  # to which 1 is not the same as true

@@ -1,0 +1,116 @@
+"""Whether environment, limits, control runs and cost of graded functions are what they can be."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from benchwright.app.job_facts import JobFacts
+from benchwright.app.summary import estimates_to_plain, summarise
+from benchwright.app.verification import Check, Finding, Unpacked, compared_numbers, short
+from benchwright.core.controls import ControlRun, place_of
+from benchwright.core.errors import UnknownNameError
+from benchwright.core.execution import Isolation
+from benchwright.core.runs import Score
+from benchwright.environments.spec import load_spec
+from benchwright.grading.limits import limits_for
+
+_OFFICIAL = "official"
+_CONTROL = re.compile(r"control, at least ([0-9.e+-]{1,20}) s")
+"""What manifests say of limits."""
+
+
+def check_cost(manifest: Mapping[str, Any]) -> Iterator[Finding]:
+    """A cost is a number of dollars, or not known."""
+    cost = manifest.get("cost")
+    if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or cost < 0):
+        yield _wrong(f"The cost {short(cost)} is no amount of money.")
+
+
+def check_environment(given: Unpacked) -> Iterator[Finding]:
+    """The environment is one that is known, and lacks no other modules than it does."""
+    manifest = given.manifest
+    name, lacking = str(manifest["environment"]), set(map(str, manifest.get("unavailable_modules", ())))
+    try:
+        known = set(load_spec(name).unavailable_modules)
+    except UnknownNameError:
+        yield _wrong(f"There is no environment {short(name)}.")
+        return
+    for foreign in ("sandbox", "rules"):
+        if foreign in manifest:
+            yield _wrong(f"The manifest names {foreign}, which only gradings of patches have.")
+    for module in sorted(lacking - known):
+        yield _wrong(f"The manifest says that the environment {name} has no {short(module)}, which it does not lack.")
+
+
+def check_limits(given: Unpacked, facts: Mapping[str, JobFacts]) -> Iterator[Finding]:
+    """Limits are those that the manifest speaks of: the official ones, or those that follow from control runs."""
+    floor = _floor(given.manifest)
+    if floor is None:
+        yield _wrong(f"The limits {short(given.manifest['limits'])} are none that benchwright sets.")
+        return
+    controls, underived = controls_of(given), []
+    for problem_id, one in facts.items():
+        control = controls.get(problem_id)
+        if one.limits == limits_for(control, official=floor < 0, floor_seconds=floor):
+            continue
+        if floor < 0:
+            yield _wrong(f"{short(problem_id)} was not run with the official limits, as the manifest says.")
+        elif control is not None:
+            yield _wrong(f"The limits of {short(problem_id)} are not those that follow from its control run.")
+        else:
+            underived.append(problem_id)
+    if underived:
+        given.tally.open.append(
+            f"that the limits of {len(underived)} problems follow from control runs: they are not in the bundle"
+        )
+
+
+def gives_limits(control: ControlRun, job: JobFacts, manifest: Mapping[str, Any]) -> bool:
+    """Whether the limits of a problem's jobs follow from a control run; official limits follow from nothing."""
+    floor = _floor(manifest)
+    return floor is None or job.limits == limits_for(control, official=floor < 0, floor_seconds=floor)
+
+
+def _floor(manifest: Mapping[str, Any]) -> float | None:
+    """Least CPU seconds of limits from control runs, -1 for official limits; None for what no grading says."""
+    label = str(manifest["limits"])
+    if label == _OFFICIAL:
+        return -1.0
+    found = _CONTROL.fullmatch(label)
+    return float(found[1]) if found else None
+
+
+def controls_of(given: Unpacked) -> dict[str, ControlRun]:
+    """The control runs in the bundle, by problem."""
+    manifest = given.manifest
+    place = place_of(manifest["environment_digest"], Isolation(manifest["isolation"]))
+    found = given.store.controls(place, manifest["guest_version"])
+    digests: Mapping[str, Any] = manifest["problem_digests"]
+    return {problem: found[digest] for problem, digest in digests.items() if digest in found}
+
+
+def check_controlled(given: Unpacked, scores: list[Score]) -> Iterator[Finding]:
+    """What is said without problems whose reference fails follows from the control runs in the bundle."""
+    manifest, controls = given.manifest, controls_of(given)
+    summary = summarise(given.rows, scores, controls)
+    said = set(map(str, manifest["failed_references"]))
+    absent = said & given.manifest["problem_digests"].keys() - controls.keys()
+    if absent:
+        given.tally.open.append(
+            f"that the references of {len(absent)} problems fail: their control runs are not in the bundle"
+        )
+        return
+    plain = {
+        "failed_references": list(summary.failed_references),
+        "estimates_controlled": estimates_to_plain(summary.estimates_controlled),
+    }
+    yield from compared_numbers(manifest, plain)
+    if manifest["uncontrolled_problems"] != summary.uncontrolled:
+        given.tally.notes.append(
+            f"The manifest says that {short(manifest['uncontrolled_problems'])} problems have no control run, in the "
+            f"bundle {summary.uncontrolled} have none."
+        )
+
+
+def _wrong(text: str) -> Finding:
+    return Finding(check=Check.SETTINGS, text=text)
