@@ -347,6 +347,8 @@ def served(workspace: Workspace, request_: SiteRequest) -> Iterator[str]:
     build(request_, workspace)
     (request_.out / ".git").mkdir()
     (request_.out / ".git" / "config").write_text("secret")
+    (request_.out / "elsewhere").symlink_to(workspace.home)
+    (request_.out / "circle").symlink_to("circle")
     with SiteServer(request_.out, 0) as server:
         thread = threading.Thread(target=server.serve)
         thread.start()
@@ -380,6 +382,7 @@ def test_a_site_is_served_with_the_right_types(served: str, request_: SiteReques
         (200, "application/vnd.apache.parquet"),
     ]
     hidden = ("data/", ".git/config", "%2egit/config", "../home", "..%2fhome", ".benchwright-site", "nothing.html")
+    hidden += ("elsewhere/results/store.json", "circle", "x%00y")
     assert {name: _get(served + name)[0] for name in hidden} == dict.fromkeys(hidden, 404)
 
 

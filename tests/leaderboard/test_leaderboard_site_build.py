@@ -107,6 +107,19 @@ def test_a_new_build_replaces_the_old_one_and_nothing_else(tmp_path: Path) -> No
     assert site_in(place) == place
 
 
+def test_a_file_that_somebody_put_into_a_site_is_never_replaced(tmp_path: Path) -> None:
+    """A build that would write one of that name, such as the card of a Space, says so and changes nothing."""
+    place = tmp_path / "site"
+    with fresh_folder(place) as made:
+        (made / "index.html").write_text("old")
+    (place / "README.md").write_text("mine")
+    before = digests(place)
+    with pytest.raises(UsageError, match=r"README\.md that no build wrote"), fresh_folder(place) as made:
+        (made / "README.md").write_text("card")
+    assert digests(place) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
 def test_a_build_that_fails_leaves_the_old_site(tmp_path: Path) -> None:
     """The site is swapped in when it is complete, so an error on the way changes nothing."""
     place = tmp_path / "site"

@@ -125,3 +125,10 @@ def test_tables_without_ratings_show_scores() -> None:
     assert [value["x"] for value in spec["data"]["values"]] == [70.0, 65.0, 60.0, 55.0, 50.0]
     assert "rule" not in json.dumps(spec)
     assert charts.charts(dataclasses.replace(reported, metric="unknown"), data) == {}
+
+
+def test_names_that_no_encoding_carries_can_be_drawn() -> None:
+    """A lone surrogate in a name is spelled out; the library would refuse it."""
+    pytest.importorskip("vl_convert")
+    spec = {"data": {"values": [{"name": "a\ud800b", "x": 1}]}, "mark": "text", "encoding": {"text": {"field": "name"}}}
+    assert r"a\ud800b" in charts.still_picture(spec, charts.LIGHT)

@@ -37,12 +37,20 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         return None
 
     def send_head(self) -> Any:
-        # Names that begin with a dot are the builder's or the user's own, such as .git.
-        asked = Path(self.translate_path(self.path)).relative_to(self.directory)
-        if any(part.startswith(".") for part in asked.parts):
+        if not self._is_of_the_site():
             self.send_error(HTTPStatus.NOT_FOUND, "There is no such page")
             return None
         return super().send_head()
+
+    def _is_of_the_site(self) -> bool:
+        """Names that begin with a dot are the builder's or the user's own, such as .git; links may lead elsewhere."""
+        path = Path(self.translate_path(self.path))
+        if any(part.startswith(".") for part in path.relative_to(self.directory).parts):
+            return False
+        try:
+            return path.resolve().is_relative_to(Path(self.directory).resolve())
+        except (OSError, ValueError, RuntimeError):  # a NUL in the name, links in a circle
+            return False
 
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-store")  # the next build is to be seen at once

@@ -5,6 +5,7 @@ stands in its place until the program has run, and for readers without JavaScrip
 """
 
 import functools
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from benchwright.leaderboard.site.chart_names import HEIGHT, LIMIT, PADDING, SPO
 from benchwright.leaderboard.site.chart_points import by_cost, by_date, by_size, named, point_of, score_of
 from benchwright.leaderboard.site.model import HUMAN, SiteData
 from benchwright.leaderboard.tables import LeaderboardRow, Table
+from benchwright.store.row_tables import spelled
 
 FIRST = 40
 """Rows in the chart of ratings to begin with: what fits on a screen and a half; the page can show all."""
@@ -282,7 +284,8 @@ def still_picture(spec: dict[str, Any], look: Look) -> str:
     import vl_convert
 
     # Vega runs in its own engine without rights to the network; specifications here hold their data.
-    return vl_convert.vegalite_to_svg(dressed(spec, look))
+    # It takes no lone surrogate, which any name may hold.
+    return vl_convert.vegalite_to_svg(spelled(json.loads(json.dumps(dressed(spec, look)))))
 
 
 @functools.cache

@@ -61,13 +61,23 @@ def _swap(made: Path, place: Path) -> None:
     if not place.exists():
         made.rename(place)
         return
-    written = _written(place)
+    others = {path.name for path in place.iterdir()} - _written(place)
+    hidden = sorted(name for name in others if (made / name).exists())
+    if hidden:
+        raise UsageError(
+            f"{place} has a {hidden[0]} that no build wrote, and this one has a file of that name; move yours away, or "
+            f"give another --out."
+        )
     aside = Path(tempfile.mkdtemp(prefix=f".{place.name}.old.", dir=place.parent))
     place.rename(aside / place.name)
-    made.rename(place)
-    for path in (aside / place.name).iterdir():
-        if path.name not in written and not (place / path.name).exists():
-            path.rename(place / path.name)
+    try:
+        made.rename(place)
+    except OSError:
+        (aside / place.name).rename(place)
+        aside.rmdir()
+        raise
+    for name in others:
+        (aside / place.name / name).rename(place / name)
     shutil.rmtree(aside)
 
 
