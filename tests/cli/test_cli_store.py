@@ -20,6 +20,7 @@ sys.path.append(str(Path(__file__).parents[1] / "store"))
 
 from entry_pieces import HOSTILE_NAMES, TWO, reported, run
 
+from benchwright.store.query import QueryStuck
 from benchwright.store.results import ResultStore
 
 OLD = Path(__file__).parents[1] / "store/data/results-schema-1"
@@ -306,3 +307,17 @@ def test_an_import_beside_an_own_run_is_said(bw: Run, store: Path, tmp_path: Pat
     bw("store", "import", tmp_path / "back", "--take-over")
     assert json_of(bw("results", "show", "sparrow", "--json"))["entry"] == newer.entry
     assert "neither" in sentence(bw("store", "import", tmp_path / "x.jsonl", "--take-over"))
+
+
+def test_a_query_that_does_not_stop_ends_the_program(bw: Run, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends with 130 and one line, without waiting for the query."""
+
+    def stuck(*_: object, **__: object) -> None:
+        raise QueryStuck
+
+    def ended(code: int) -> None:
+        raise SystemExit(code)
+
+    monkeypatch.setattr("benchwright.app.store_query.query", stuck)
+    monkeypatch.setattr("os._exit", ended)
+    assert sentence(bw("results", "query", "SELECT 1"), 130) == "bw: Interrupted."

@@ -2,6 +2,10 @@
 
 import dataclasses
 import json
+import os
+import signal
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +17,7 @@ from benchwright.core.results import ProblemFacts
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.judging.imported import imported_verdict
 from benchwright.store.frames import frame_of
-from benchwright.store.query import query
+from benchwright.store.query import QueryStuck, _interruptible, query
 from benchwright.store.results import ResultStore
 
 FACTS = [ProblemFacts(id=f"p/{n}", domains=("Time", "System")[: n + 1], libraries=("os",)) for n in range(2)]
@@ -135,3 +139,32 @@ def test_a_damaged_run_is_left_out_and_named(store: ResultStore) -> None:
     store.layout.blob(one.files["problems.jsonl"]).unlink()
     assert query(store, "SELECT count(*)::int AS n FROM problems").to_pylist() == [{"n": 0}]
     assert "problems.jsonl" in store.damaged[one.entry]
+
+
+def test_a_query_without_end_ends_by_ctrl_c(store: ResultStore) -> None:
+    """A recursion that the engine would never leave is left as soon as the signal comes."""
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        query(store, "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t")
+    timer.join()
+    assert time.monotonic() - began < 5
+
+
+def test_a_query_that_does_not_listen_is_told_to_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the engine does not stop within a second, the process must, which the caller is told."""
+    monkeypatch.setattr("benchwright.store.query._PATIENCE_SECONDS", 0.05)
+    never = threading.Event()
+
+    class Deaf:
+        def sql(self, _: str) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            never.wait(30)
+
+        def interrupt(self) -> None:
+            pass
+
+    with pytest.raises(QueryStuck):
+        _interruptible(Deaf(), "SELECT 1")  # type: ignore[arg-type]
+    never.set()

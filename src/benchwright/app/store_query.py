@@ -16,7 +16,9 @@ from benchwright.app.recording import open_to_read
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import MachineError
 from benchwright.store.finding import shown
-from benchwright.store.query import query
+from benchwright.store.query import QueryStuck, query
+
+__all__ = ["Answer", "QueryStuck", "answer"]
 
 _CELL = 60
 

@@ -11,7 +11,7 @@ import click
 
 from benchwright.app.stored_results import Listing, list_results
 from benchwright.app.workspace import Workspace
-from benchwright.cli.main import print_json
+from benchwright.cli.main import EXIT_INTERRUPTED, print_json
 from benchwright.cli.options import json_option
 from benchwright.cli.storing import store_option
 from benchwright.core.errors import UsageError
@@ -96,11 +96,15 @@ def query(sql: str, superseded: bool, as_csv: bool, parquet: Path | None, store:
     runs has a line per run, rows one per problem, sample and score (with the entry of its run), problems one per
     problem.  `bw results query "DESCRIBE rows"` says which columns there are.  Nothing else can be read or written.
     """
-    from benchwright.app.store_query import answer
+    from benchwright.app.store_query import QueryStuck, answer
 
     if as_csv and as_json:
         raise UsageError("--csv and --json are two forms of one answer; give one of them.")
-    found = answer(sql, _workspace(), store, superseded=superseded)
+    try:
+        found = answer(sql, _workspace(), store, superseded=superseded)
+    except QueryStuck:
+        click.echo("bw: Interrupted.", err=True)
+        os._exit(EXIT_INTERRUPTED)  # nothing is written that could be lost, and a proper end would wait for the query
     _show_damaged(() if as_json else found.damaged)
     if parquet is not None:
         found.write_parquet(parquet)

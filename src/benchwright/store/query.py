@@ -1,7 +1,10 @@
 """SQL over a store: DuckDB in memory, with views of what was recorded and no way to anything else."""
 
+import contextlib
 import os
-from collections.abc import Sequence
+import queue
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,14 @@ from benchwright.store.row_tables import SCHEMA
 VIEWS = ("runs", "rows", "problems")
 _MEMORY = "1500MB"
 """Below the 2 GB that reading a store of a thousand runs may take in all."""
+_PATIENCE_SECONDS = 1.0
+
+
+class QueryStuck(KeyboardInterrupt):
+    """Ctrl-C came, and the engine does not stop; it would go on until this process is gone, and nothing ends it.
+
+    The command that asked is to end the process.
+    """
 
 
 def query(store: ResultStore, sql: str, *, superseded: bool = False) -> pa.Table:
@@ -36,7 +47,7 @@ def query(store: ResultStore, sql: str, *, superseded: bool = False) -> pa.Table
     Runs whose rows are damaged are left out of ``rows``; ``store.damaged`` has them.
     """
     runs = store.runs(superseded=superseded)
-    with duckdb.connect(":memory:") as connection:
+    with _connected() as connection:
         _check(connection, sql)
         connection.register("runs", runs_table(runs))
         # Every file of rows is read and checked, and facts of problems are read out of many files: only where a query
@@ -47,9 +58,52 @@ def query(store: ResultStore, sql: str, *, superseded: bool = False) -> pa.Table
         connection.register("problems", problems_table(store, runs if "problems" in sql.lower() else ()))
         _shut_in(connection)
         try:
-            return connection.sql(sql).to_arrow_table()
+            return _interruptible(connection, sql)
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             raise UsageError(_words(error)) from error
+
+
+@contextlib.contextmanager
+def _connected() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect(":memory:")
+    try:
+        yield connection
+    except QueryStuck:
+        raise  # closing it would wait for the query
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+
+
+def _interruptible(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+    """The answer, worked out beside the thread that hears of Ctrl-C: the engine itself does not always listen."""
+    ended: queue.Queue[pa.Table | BaseException] = queue.Queue()
+
+    def work() -> None:
+        try:
+            ended.put(connection.sql(sql).to_arrow_table())
+        except BaseException as error:  # noqa: BLE001  # a worker's outermost: whatever it is, it is raised below
+            ended.put(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        found = ended.get()
+    except KeyboardInterrupt:
+        _stop(connection, ended)
+        raise
+    if isinstance(found, BaseException):
+        raise found
+    return found
+
+
+def _stop(connection: duckdb.DuckDBPyConnection, ended: "queue.Queue[pa.Table | BaseException]") -> None:
+    """End a query; raises `QueryStuck` when it goes on all the same."""
+    try:
+        connection.interrupt()
+        ended.get(timeout=_PATIENCE_SECONDS)
+    except (queue.Empty, KeyboardInterrupt) as error:
+        raise QueryStuck from error
 
 
 def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
