@@ -86,8 +86,8 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
         except BaseException as error:  # noqa: BLE001  # a worker's outermost: whatever it is, it is raised below
             ended.put(error)
 
-    threading.Thread(target=work, daemon=True).start()
     try:
+        threading.Thread(target=work, daemon=True).start()
         found = ended.get()
     except KeyboardInterrupt:
         _stop(connection, ended)
