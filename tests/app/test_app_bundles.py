@@ -248,7 +248,7 @@ def test_an_import_takes_nobodys_place(bundle: Path, graded: GradeReport, tmp_pa
     with ResultStore(tmp_path / "store") as store:
         run = import_bundle(other.path, store)
         assert run.supersedes is None
-        assert run.run_id == f"{graded.run_id}-{other.digest[:8]}"
+        assert run.run_id == f"import-{other.digest[:32]}-{graded.run_id}"
         assert {known.entry for known in store.runs()} == {own.entry, run.entry}
 
 

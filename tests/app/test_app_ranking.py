@@ -339,3 +339,19 @@ def test_the_public_submissions_are_ranked_by_what_they_resolved() -> None:
     assert counts == sorted(counts, reverse=True)
     ranks = [row.rated.rank for row in ranking.main.rows if row.rated]
     assert ranks == [1 + sum(other > one for other in counts) for one in counts]
+
+
+@pytest.mark.parametrize(
+    "evaluation",
+    [{"a": 1}, {"version": 5}, {"limits": {"turns": -1}}, {"tools": [5]}, {"samples": "x"}, {"fixes": [[]]}],
+)
+def test_a_run_of_unclear_making_is_left_out(store: Path, evaluation: dict[str, Any]) -> None:
+    """What says of its evaluation something that cannot be read keeps no other run from being ranked."""
+    sound = {"version": "1.0.0", "scaffold": "s", "provider": "p", "native_tools": "off", "samples": 1, "limits": {}}
+    add_run(store, "sound", "PF")
+    odd = add_run(store, "odd", "PP", evaluation=evaluation if "a" in evaluation else sound | evaluation)
+    ranking = ranked(store)
+    assert models(ranking) == ["sound"]
+    (left_out,) = ranking.left_out
+    assert (left_out.entry, left_out.model) == (odd.entry, "odd")
+    assert left_out.reason.startswith("What odd ")

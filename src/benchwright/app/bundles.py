@@ -37,6 +37,8 @@ from benchwright.store.results import ResultStore
 
 FLAG = "bundle"
 """Of a run that came in a bundle: somebody else's machine executed it."""
+_DIGITS = 32
+"""Of a bundle's digest in the id of a run; ids of `bw run` end in 8 digits of another, which can be searched for."""
 OPEN_FLAG = "bundle_open"
 """Of one of which not everything that changes the score is shown."""
 
@@ -123,7 +125,7 @@ def import_bundle(path: Path, store: ResultStore) -> StoredRun:
                 run, rows
             ):
                 return store.run(known.entry)
-            run = dataclasses.replace(run, run_id=f"{run.run_id}-{report.digest[:8]}")
+            run = dataclasses.replace(run, run_id=f"import-{report.digest[:_DIGITS]}-{run.run_id}")
             break
         files = {
             file.relative_to(folder.path).as_posix(): file for file in sorted(folder.path.rglob("*")) if file.is_file()

@@ -14,6 +14,7 @@ from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.errors import UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
+from benchwright.leaderboard.policy import evaluation_of
 from benchwright.leaderboard.tables import LeftOut
 from benchwright.store.reading import DamagedError
 from benchwright.store.results import ResultStore
@@ -191,17 +192,30 @@ def _whole_store(wanted: Wanted, store: ResultStore) -> Sources:
         decides = run.evaluation or Score.PATCH in run.scores or models[run.model] > 1
         return with_manifest(run, store) if decides else run
 
-    runs = store.sound(current, read)
+    runs, unclear = _of_clear_making(store.sound(current, read))
     found = _of_runs(runs, wanted, store, f"the store {store.layout.root}", skip_damaged=True)
     damaged = [LeftOut(entry=entry, model="", reason=reason) for entry, reason in sorted(store.damaged.items())]
     without_facts = _without_facts(found.runs, store)
     return replace(
         found,
         replaced=tuple(replaced),
-        damaged=tuple(damaged),
+        damaged=(*damaged, *unclear),
         notes=(*found.notes, *(f"Not used: {text}" for text in without_facts.values())),
         facts=lambda run: {} if run.entry in without_facts else store.problem_facts(run.entry),
     )
+
+
+def _of_clear_making(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[LeftOut]]:
+    """The runs of which it can be told how they came about, and the others, each with the reason."""
+    clear, unclear = [], []
+    for run in runs:
+        try:
+            evaluation_of(run)
+        except UsageError as error:
+            unclear.append(LeftOut(entry=run.entry, model=run.model, reason=str(error)))
+        else:
+            clear.append(run)
+    return clear, unclear
 
 
 def _without_facts(runs: Sequence[StoredRun], store: ResultStore) -> dict[str, str]:

@@ -120,6 +120,10 @@ class Evaluation:
     def from_plain(cls, data: Mapping[str, Any]) -> "Evaluation":
         """Rebuild from :meth:`to_plain` data; raises ``TypeError``, ``ValueError`` or `UsageError` on others."""
         values = dict(data)
+        texts = [values.get(name, "") for name in ("data_version", "scaffold", "provider")]
+        texts += [values.get("version"), *(values.get("tools") or ()), *values.get("fixes", ())]
+        if not all(isinstance(text, str) for text in texts) or not isinstance(values.get("samples", 1), int):
+            raise TypeError("a part of it is missing or of another kind")
         values["limits"] = AgentLimits(**values.get("limits", {}))
         values["native_tools"] = NativeTools(values.get("native_tools", ""))
         values["tools"] = None if values.get("tools") is None else tuple(values["tools"])

@@ -26,7 +26,7 @@ _ASKED = (
 """What a manifest says of how a model was asked.  A grading of a file of answers says none of it."""
 
 
-_HANDED_OVER = frozenset({"bundle", "from_folder"})
+_HANDED_OVER = frozenset({"bundle", "from_folder", "taken_in"})
 """Flags of runs that somebody else may have graded: they are nobody's repeats."""
 
 _DIGITS = 8

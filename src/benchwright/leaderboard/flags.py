@@ -17,6 +17,8 @@ _KNOWN = {
     **{name: f"{why[0].upper()}{why[1:]}." for name, why in NEVER_RANKED.items()},
     "tampered": "Some answers interfered with the tests or the evidence, which a person should look at.",
     "weak_isolation": "The answers were not kept apart as strongly as by default.",
+    "from_folder": "It was taken in from a results folder, and not recorded when it was graded.",
+    "taken_in": "This store took it in from elsewhere, and did not record it when it was graded.",
     "bundle": "It came in a result bundle: the answers were executed by whoever made that.",
     "bundle_open": "Its result bundle leaves something open that could change the score; `bw verify` says what.",
     "source_errors": "The source's harness made no report on some instances, which count as not resolved.",

@@ -123,7 +123,7 @@ def evaluation_of(run: StoredRun) -> Evaluation | None:
         return None
     try:
         return Evaluation.from_plain(run.evaluation)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, UsageError) as error:
         raise UsageError(
             f"What {run.model} ({run.entry[:12]}) says of its evaluation cannot be read ({error}); use the version of "
             f"benchwright that made it."
