@@ -47,7 +47,6 @@ class Exchange:
             "entries": list(self.entries),
             "there_before": self.there_before,
             "problems": list(self.problems),
-            "beside": list(self.beside),
         }
 
 
