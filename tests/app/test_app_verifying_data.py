@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from agent_pieces import IDS, write_rows
-from app_pieces import PROBLEMS, ScriptedFactory, references, run_grading, write_samples
+from app_pieces import PROBLEMS, ScriptedFactory, first_ids, references, run_grading, write_samples
 from bundle_forging import Lines, files_of, forged, packed
 from verify_pieces import found, functions_bundle, patches_bundle, texts
 
@@ -61,8 +61,8 @@ def test_all_of_the_data_is_known_by_its_digest(scripted: ScriptedFactory, home:
     del plans[gone], manifest["problem_digests"][gone]
     files["plans.json"] = json.dumps(plans).encode()
     files["manifest.json"] = json.dumps(manifest).encode()
-    report = verify(packed(tmp_path / "b.bw.zip", files, bundle))
-    assert "The 31 problems are not those that the data's digest is over." in texts(report)
+    checked = verify(packed(tmp_path / "b.bw.zip", files, bundle))
+    assert "The 31 problems are not those that the data's digest is over." in texts(checked)
     # A forger makes the digest anew: then it is none of a version that is known.
     digests = manifest["problem_digests"]
     manifest["data_digest"] = digest_of([digests[problem] for problem in sorted(digests)])
@@ -74,14 +74,14 @@ def test_all_of_the_data_is_known_by_its_digest(scripted: ScriptedFactory, home:
     # And then the version is another one: somebody's own, of which nothing is known.
     manifest["version"], manifest["data_pinned"] = "local-0123456789ab", False
     files["manifest.json"] = json.dumps(manifest).encode()
-    report = verify(packed(tmp_path / "b.bw.zip", files, bundle, relist=True))
-    assert not report.shown
-    assert report.open[0].startswith(
+    checked = verify(packed(tmp_path / "b.bw.zip", files, bundle, relist=True))
+    assert not checked.shown
+    assert checked.open[0].startswith(
         "that these are the problems of starter local-0123456789ab: it is data of somebody"
     )
     functions = write_functions(tmp_path)
-    report = verify(packed(tmp_path / "b.bw.zip", files, bundle, relist=True), dataset=functions)
-    assert f"1 problems of {functions} were left out, such as {gone}." in texts(report)
+    checked = verify(packed(tmp_path / "b.bw.zip", files, bundle, relist=True), dataset=functions)
+    assert f"1 problems of {functions} were left out, such as {gone}." in texts(checked)
 
 
 def write_functions(folder: Path) -> Path:
@@ -96,6 +96,18 @@ def test_chosen_problems_are_those_that_are_named(bundle: Path) -> None:
     for ids in ([], [PROBLEMS[0].id, "x"]):
         changed = forged(bundle, "manifest.json", lambda manifest, ids=ids: {**manifest, "ids": ids}, relist=True)
         assert any("chosen problems, which are not the 5 here" in text for text in texts(verify(changed)))
+
+
+def test_samples_in_different_numbers_are_open(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> None:
+    """The worse of two samples of a problem may have been left out; where all have as many, nothing says so."""
+    scripted.script = finished_record
+    for answers, shown in ((references(2) * 2, True), ([*references(2), *references(1)], False)):
+        folder = tmp_path / str(len(answers))
+        folder.mkdir()
+        report = run_grading(home, write_samples(folder / "s.jsonl", answers), folder / "a", ids=first_ids(2))
+        checked = verify(write_bundle(report.folder, folder / "a.bw.zip", Workspace(home=home)).path)
+        assert (checked.sound, checked.shown) == (True, shown)
+    assert checked.open == ("that no samples were left out: problems have from 1 to 2, or not all numbers",)
 
 
 def test_unknown_data_is_not_said_to_be_published(bundle: Path) -> None:

@@ -41,6 +41,18 @@ def test_a_cost_is_an_amount(bundle: Path, cost: Any) -> None:
     assert changed(bundle, cost=0.25).shown
 
 
+def test_a_variant_is_one_of_the_benchmark(bundle: Path) -> None:
+    """A score on one is not shown as one on another that nobody knows."""
+    assert texts(changed(bundle, variant="../../x")) == ["starter has no variant ../../x."]
+
+
+@pytest.mark.parametrize(("name", "value"), [("model", None), ("model", {"a": 1}), ("version", 5), ("flags", "bundle")])
+def test_fields_have_their_form(bundle: Path, name: str, value: Any) -> None:
+    """What no store would take is found when a bundle is checked, not when it is imported."""
+    report = changed(bundle, **{name: value})
+    assert any("manifest.json does not say what a manifest says" in text for text in texts(report))
+
+
 def test_an_environment_is_one_that_is_known(bundle: Path) -> None:
     """It is not named otherwise, and lacks nothing that it does not lack: what is missing there would be a fault."""
     assert texts(changed(bundle, environment="bigcodebench-official")) == [

@@ -6,11 +6,14 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from app_pieces import ScriptedFactory, private_home, references, write_samples
 from bundle_forging import forged
 from running_bw import Run
+
+from benchwright.testing import lost_record
 
 sys.path.append(str(Path(__file__).parents[1] / "store"))
 
@@ -70,6 +73,54 @@ def test_an_archive_that_is_not_as_listed_ends_with_1(bw: Run, exported: Path, t
         assert (done.returncode, done.stderr, f"archive: {words}" in done.stdout) == (1, "", True), done
         assert "judged again" not in done.stdout
         assert "One thing is wrong with this bundle.\nIts rows and records were not looked at.\n" in done.stdout
+
+
+def test_what_is_open_ends_with_1(bw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults that nothing shows: it is said, --allow-open takes it, and a run that is imported is flagged."""
+    monkeypatch.setattr("benchwright.app.grading.LocalScheduler", ScriptedFactory(lost_record))
+    private_home(tmp_path / "home")
+    write_samples(tmp_path / "samples.jsonl", references(1), model="m")
+    assert bw("grade", "starter", "samples.jsonl", "--ids", references(1)[0][0], "--out", "lost").returncode == 0
+    assert bw("store", "export", "lost.bw.zip", "lost").returncode == 0
+    done = bw("verify", "lost.bw.zip")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "not shown: that 2 rows are faults and not failures: pass@1[calibrated] has no value, 0.0 %" in done.stdout
+    assert done.stdout.endswith("Nothing contradicts it, but not everything that could change the score is shown.\n")
+    assert bw("verify", "lost.bw.zip", "--allow-open").returncode == 0
+    document = json.loads(bw("verify", "lost.bw.zip", "--json").stdout)
+    assert (document["sound"], document["shown"], len(document["open"])) == (True, False, 1)
+    assert document["bounds"] == {
+        "value": None,
+        "worst": 0.0,
+        "best": 1.0,
+        "faults": 1,
+        "touched": 1,
+        "lost": 1,
+        "n": 1,
+    }
+    away = {"BENCHWRIGHT_HOME": str(tmp_path / "away")}
+    done = bw("store", "import", "lost.bw.zip", **away)
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(bw("results", "list", "--json", **away).stdout)["runs"]
+    assert run["flags"] == ["bundle", "bundle_open"]
+
+
+def test_no_name_steers_the_terminal(bw: Run, exported: Path) -> None:
+    """Control characters and characters that turn the line around are spelled out, in findings as in names."""
+    name = "\x1b]0;x\x07\u202em\ud800"
+
+    def renamed(manifest: dict[str, Any]) -> None:
+        manifest.update(model=name, variant=name)
+
+    path = forged(exported, "manifest.json", renamed, relist=True)
+    for arguments in (("verify", path), ("verify", forged(path, "manifest.json", lambda m: {**m, "model": "n"}))):
+        done = bw(*arguments)
+        assert "\\x1b]0;x\\x07\\u202em\\ud800" in done.stdout
+        assert not {"\x1b", "\x07", "\u202e", "\ud800"} & set(done.stdout + done.stderr)
+    done = bw("diff", path, exported)
+    assert done.returncode == 0, done.stderr
+    assert not {"\x1b", "\x07", "\u202e", "\ud800"} & set(done.stdout + done.stderr)
+    assert json.loads(bw("verify", path, "--json").stdout)["run"]["model"]
 
 
 def test_what_is_no_bundle_ends_with_2(bw: Run, exported: Path, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_more_than_a_bundle_holds_is_refused(tmp_path: Path, monkeypatch: pytest
         ({"kind": "shopping list"}, "does not say that it is a result bundle"),
         ({"files": [["a", "b"]]}, "has it in another form"),
         ({"files": [["a", "b", -1]]}, "is no size"),
+        ({"files": [["a", "b", 10**4000]]}, "is no size"),
         ({"files": [[1, "b", 1]]}, "is no text"),
         ({"run": 3}, "has it in another form"),
         ({"digest": 3}, "is no text"),

@@ -10,6 +10,7 @@ from typing import Any
 from benchwright.app import verifying_functions, verifying_patches
 from benchwright.app.bundle_files import differences, is_known, is_transcript, versions_of
 from benchwright.app.evidence import MALFORMED, evidence_of, of_repositories
+from benchwright.app.recording import stored_run_of
 from benchwright.app.verification import Check, Finding, Tally, Unpacked, named, short
 from benchwright.app.verifying_data import rows_at_hand
 from benchwright.app.verifying_faults import check_faults
@@ -224,6 +225,7 @@ def _checks(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
 
 
 def _check_identity(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
+    stored_run_of(given.folder, given.rows)  # raises where a field is not of its form: a store would not take it
     for name, said, value in differences(bundle.head.run, given.manifest):
         yield Finding(
             check=Check.CONTENT, text=f"The list says that {short(name)} is {short(said)}, the manifest {short(value)}."

@@ -1,5 +1,6 @@
 """Whether a bundle is of the data that it says: of all its problems, and of their rows where those are at hand."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +14,7 @@ from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, Repositor
 from benchwright.benchmarks.swebench.loading import SUBSETS
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError, UsageError
+from benchwright.core.verdicts import Reason
 
 LOCAL = "local-"
 """How versions of data begin that is none of the published."""
@@ -63,6 +65,7 @@ def check_data(given: Unpacked, digests: Mapping[str, str]) -> Iterator[Finding]
         yield from _contradictions(given, published, digests)
     elif manifest.get("data_pinned") is True:
         yield _problems(f"The manifest says that {manifest['version']!s:.60} is published data, and it is not known.")
+    _say_what_samples_are_open(given)
     if given.at_hand is not None:
         yield from _compared(given, given.at_hand.by_id, digests)
     else:
@@ -103,6 +106,19 @@ def _compared(given: Unpacked, rows: Mapping[str, _Named], digests: Mapping[str,
     if left_out:
         text = f"{len(left_out)} problems of {given.rows_name} were left out, such as {left_out[0]}."
         yield Finding(check=Check.DATA, text=text)
+
+
+def _say_what_samples_are_open(given: Unpacked) -> None:
+    """Where problems have samples in different numbers, some may have been left out because of what they came to."""
+    samples: dict[str, set[int]] = defaultdict(set)
+    for row in given.rows:
+        if row.verdict.reason is not Reason.MISSING:
+            samples[row.problem_id].add(row.sample)
+    counts = {len(numbers) for numbers in samples.values()}
+    if len(counts) > 1 or any(numbers != set(range(len(numbers))) for numbers in samples.values()):
+        given.tally.open.append(
+            f"that no samples were left out: problems have from {min(counts)} to {max(counts)}, or not all numbers"
+        )
 
 
 def _say_what_is_open(given: Unpacked, published: PublishedData | None) -> None:

@@ -9,7 +9,13 @@ from benchwright.app.job_facts import JOBS, JobFacts, read_jobs
 from benchwright.app.summary import summarise
 from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
 from benchwright.app.verifying_data import check_data
-from benchwright.app.verifying_settings import check_controlled, check_cost, check_environment, check_limits
+from benchwright.app.verifying_settings import (
+    check_controlled,
+    check_cost,
+    check_environment,
+    check_limits,
+    check_variant,
+)
 from benchwright.benchmarks.base import Benchmark, ProblemSet
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.core.answers import CodeAnswer, NoAnswer
@@ -49,6 +55,7 @@ def check_problems(given: Unpacked) -> Iterator[Finding]:
 def check_settings(given: Unpacked) -> Iterator[Finding]:
     """Environment, limits and cost are what they can be."""
     yield from check_cost(given.manifest)
+    yield from check_variant(given.manifest)
     yield from check_environment(given)
     yield from check_limits(given, read_jobs(given.folder.path))
 

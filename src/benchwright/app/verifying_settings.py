@@ -1,4 +1,4 @@
-"""Whether environment, limits, control runs and cost of graded functions are what they can be."""
+"""Whether variant, environment, limits and control runs of graded functions are what they can be."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,6 +7,7 @@ from typing import Any
 from benchwright.app.job_facts import JobFacts
 from benchwright.app.summary import estimates_to_plain, summarise
 from benchwright.app.verification import Check, Finding, Unpacked, compared_numbers, short
+from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.errors import UnknownNameError
 from benchwright.core.execution import Isolation
@@ -19,11 +20,14 @@ _CONTROL = re.compile(r"control, at least ([0-9.e+-]{1,20}) s")
 """What manifests say of limits."""
 
 
-def check_cost(manifest: Mapping[str, Any]) -> Iterator[Finding]:
-    """A cost is a number of dollars, or not known."""
-    cost = manifest.get("cost")
-    if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or cost < 0):
-        yield _wrong(f"The cost {short(cost)} is no amount of money.")
+def check_variant(manifest: Mapping[str, Any]) -> Iterator[Finding]:
+    """The variant is one of the benchmark's, where that is known."""
+    try:
+        known = BENCHMARKS.get(str(manifest["benchmark"])).variants
+    except UnknownNameError:
+        return
+    if manifest["variant"] not in known:
+        yield _wrong(f"{manifest['benchmark']} has no variant {short(manifest['variant'])}.")
 
 
 def check_environment(given: Unpacked) -> Iterator[Finding]:

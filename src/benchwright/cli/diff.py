@@ -7,7 +7,7 @@ import click
 
 from benchwright.app.results import diff
 from benchwright.app.workspace import Workspace
-from benchwright.cli.main import print_json
+from benchwright.cli.main import print_json, visible
 from benchwright.cli.options import json_option
 from benchwright.cli.storing import store_option
 
@@ -28,11 +28,11 @@ def command(a: str, b: str, store: Path | None, as_json: bool) -> None:
         print_json(report.to_plain())
         return
     for name, value_a, value_b in report.settings:
-        click.echo(f"{name}: A {_short(value_a)}, B {_short(value_b)}")
+        click.echo(visible(f"{name}: A {_short(value_a)}, B {_short(value_b)}"))
     click.echo(f"{report.compared} rows compared, {len(report.changes)} verdicts differ.")
     for change in report.changes:
-        click.echo(f"{change.problem_id}#{change.sample} {change.score}: {change.before} -> {change.after}")
-        click.echo(f"    {change.explanation}")
+        click.echo(visible(f"{change.problem_id}#{change.sample} {change.score}: {change.before} -> {change.after}"))
+        click.echo(visible(f"    {change.explanation}"))
     for name, count in (("A", report.only_a), ("B", report.only_b)):
         if count:
             click.echo(f"{count} rows are in {name} only.")

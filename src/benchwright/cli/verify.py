@@ -53,6 +53,7 @@ def _show(report: VerifyReport) -> None:
     click.echo(f"bundle {report.digest[:16]}, {report.files} files, {report.bytes:,} bytes")
     if report.opened:
         _say(report.signed)
+    if tally.rows:
         click.echo(
             f"{tally.rows} rows: {tally.judged} judged again, {tally.traced} of {tally.jobs} records traced to the "
             f"answers"
