@@ -1,4 +1,4 @@
-"""Environment, limits, control runs and cost in a bundle are what they can be."""
+"""Variant, environment, limits, control runs and cost in a bundle are what they can be."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ def changed(bundle: Path, **fields: Any) -> VerifyReport:
 @pytest.mark.parametrize("cost", [-1, -1e-9, True, "1", [1]])
 def test_a_cost_is_an_amount(bundle: Path, cost: Any) -> None:
     """Nobody is paid for answering."""
-    assert found(changed(bundle, cost=cost)) == {"settings"}
+    assert found(changed(bundle, cost=cost)) == {"content"}
     assert changed(bundle, cost=0.25).shown
 
 

@@ -33,7 +33,7 @@ class Check(enum.StrEnum):
     CONTENT = "content"
     """Files have the form that a grading writes."""
     SETTINGS = "settings"
-    """Environment, limits and cost are what they can be."""
+    """Variant, environment and limits are what they can be."""
     PROBLEMS = "problems"
     """Rows are of all problems that were asked, once each."""
     DATA = "data"

@@ -11,7 +11,6 @@ from benchwright.app.verification import Check, Finding, Unpacked, compared, com
 from benchwright.app.verifying_data import check_data
 from benchwright.app.verifying_settings import (
     check_controlled,
-    check_cost,
     check_environment,
     check_limits,
     check_variant,
@@ -53,8 +52,7 @@ def check_problems(given: Unpacked) -> Iterator[Finding]:
 
 
 def check_settings(given: Unpacked) -> Iterator[Finding]:
-    """Environment, limits and cost are what they can be."""
-    yield from check_cost(given.manifest)
+    """Variant, environment and limits are what they can be."""
     yield from check_variant(given.manifest)
     yield from check_environment(given)
     yield from check_limits(given, read_jobs(given.folder.path))

@@ -10,7 +10,6 @@ from benchwright.app.repositories.results import regrade_patches, summary_of_reg
 from benchwright.app.samples import PREDICTIONS
 from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
 from benchwright.app.verifying_data import check_data
-from benchwright.app.verifying_settings import check_cost
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, RepositorySet
 from benchwright.core.answers import NoAnswer
 from benchwright.core.attempts import Attempt
