@@ -22,12 +22,10 @@ from benchwright.judging.repository import judge_no_patch
 
 
 def check_settings(given: Unpacked) -> Iterator[Finding]:
-    """The cost is one; limits and environments are part of the jobs that records are traced to."""
-    yield from check_cost(given.manifest)
-    if given.manifest["variant"] != "patch":
-        yield Finding(
-            check=Check.SETTINGS, text=f"A grading of patches has no variant {given.manifest['variant']!s:.60}."
-        )
+    """The variant is the one there is; limits and environments are part of the jobs that records are traced to."""
+    variant = given.manifest["variant"]
+    if variant != "patch":
+        yield Finding(check=Check.SETTINGS, text=f"A grading of patches has no variant {variant!s:.60}.")
 
 
 def check_problems(given: Unpacked) -> Iterator[Finding]:
