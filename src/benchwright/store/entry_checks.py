@@ -50,6 +50,11 @@ def _text(value: Any) -> str:
     return "is too long" if len(value) > LONGEST_TEXT else ""
 
 
+def _matching(form: str, what: str) -> Check:
+    pattern = re.compile(form)
+    return lambda value: _text(value) or ("" if pattern.fullmatch(value) else f"is no {what}")
+
+
 def _optional(check: Check) -> Check:
     return lambda value: "" if value is None else check(value)
 
@@ -138,7 +143,7 @@ _RUN = _fields(
         **dict.fromkeys(
             (
                 "entry", "run_id", "origin", "benchmark", "version", "data_digest", "subset", "variant", "model",
-                "scaffold", "finished", "recorded",
+                "scaffold", "finished",
             ),
             _text,
         ),
@@ -151,7 +156,8 @@ _RUN = _fields(
         "flags": _list_of(_text),
         "facts": _FACTS,
         "evaluation": _optional(_document),
-        "supersedes": _optional(_text),
+        "recorded": _matching(r"[0-9T:.+Z-]{0,40}", "time"),
+        "supersedes": _optional(_matching(r"[0-9a-f]{64}", "entry's id")),
         "files": _files,
     }
 )  # fmt: skip
