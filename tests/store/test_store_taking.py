@@ -7,9 +7,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from entry_pieces import TWO, row, rows_of, run
 
+from benchwright.core.digest import digest_of
 from benchwright.core.results import Origin, StoredRun
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason
@@ -280,3 +283,39 @@ def test_an_index_that_is_a_folder_is_one_sentence(tmp_path: Path) -> None:
         ResultStore(tmp_path / "s")
     with ResultStore(tmp_path / "s", read_only=True) as store:
         assert len(store.runs()) == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("problem_id", pa.nulls(2, pa.string())),
+        ("sample", pa.array([-1, 0], pa.int32())),
+        ("sample", pa.array([0, None], pa.int32())),
+        ("sample", pa.array(["a", "b"])),
+        ("problem_id", pa.array([1, 2])),
+        ("detail", pa.nulls(2, pa.string())),
+        ("judge_version", pa.nulls(2, pa.int32())),
+        ("wall_seconds", pa.array([float("nan"), -1.0])),
+        ("notes", pa.array([[None], []], pa.list_(pa.string()))),
+        ("outcome", pa.array(["solved", "passed"])),
+        ("extra", pa.array([1, 2])),
+    ],
+)
+def test_rows_of_other_kinds_are_not_taken_in(tmp_path: Path, column: str, value: pa.Array) -> None:
+    """Parquet holds whatever is put in it; one such file would keep others from being read beside it."""
+    place = tmp_path / "place"
+    name = forge(place, run(), TWO)
+    path = place / "runs" / name / "rows.parquet"
+    table = pq.read_table(path)
+    where = table.column_names.index(column) if column in table.column_names else table.num_columns
+    changed = table.remove_column(where) if where < table.num_columns else table
+    pq.write_table(changed.add_column(where, column, value), path)
+    document = json.loads((path.parent / "entry.json").read_text())
+    document["run"]["files"]["rows.parquet"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    document.pop("entry")
+    renamed = path.parent.with_name(digest_of(document))
+    path.parent.rename(renamed)
+    (renamed / "entry.json").write_text(json.dumps({"entry": renamed.name, **document}))
+    with ResultStore(tmp_path / "s") as store:
+        (said,) = import_runs(store, str(place), silent).problems
+        assert "its rows cannot be read" in said

@@ -112,13 +112,15 @@ def _without_zeros(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_rows(path: Path | BinaryIO, *, most: int | None = None) -> Iterator[ResultRow]:
-    """The rows in file order; with ``most``, no more rows than that, and a file that says it has more is refused.
+    """The rows in file order; with ``most``, no more rows than that: a file that says it has more, or has other columns, is refused.
 
     Raises ``OSError`` or ``ValueError`` (`pyarrow.ArrowInvalid` is one) when the file is not whole.
     """
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         if most is not None:
             _refuse_huge(file.metadata, most)
+            if not file.schema_arrow.equals(SCHEMA):  # one such file would keep all others from being asked together
+                raise ValueError("its columns are other ones")
         for batch in file.iter_batches(_BATCH if most is None else _BATCH_OF_OTHERS, columns=SCHEMA.names):
             for line in batch.to_pylist():
                 line |= {name: 0 for name in _MEASURES if line[name] is None}
