@@ -147,3 +147,29 @@ def test_a_benchmark_that_is_not_known_leaves_answers_open(patches: Path) -> Non
     report = verify(forged(patches, "manifest.json", unknown, relist=True))
     assert not report.shown
     assert "which patches the records are of: no benchmark nothing is known here" in report.open
+
+
+def test_tests_are_needed_and_no_path_out_of_a_bundle_is_read(patches: Path, tmp_path: Path) -> None:
+    """Without them, whatever the manifest names as the data is not looked for."""
+    secret = write_rows(tmp_path)
+    path = forged(patches, "manifest.json", lambda manifest: {**manifest, "data_file": str(secret)})
+    files = files_of(path)
+    del files["tests.jsonl"]
+    assert texts(verify(packed(path, files, path))) == ["There is no tests.jsonl; nothing shows which tests decide."]
+
+
+def test_another_reading_of_logs_is_open(patches: Path) -> None:
+    """A repository that is known has its form of logs; another one may see other tests pass."""
+
+    def known(tests: Lines) -> None:
+        for one in tests:
+            one["repo"] = "django/django"
+
+    report = verify(forged(patches, "tests.jsonl", known))
+    assert any(text.startswith("that the tests' output of 3 instances, such as") for text in report.open)
+
+
+def test_patches_have_one_variant(patches: Path) -> None:
+    """There is no other."""
+    path = forged(patches, "manifest.json", lambda manifest: {**manifest, "variant": "hints"}, relist=True)
+    assert "A grading of patches has no variant hints." in texts(verify(path))

@@ -255,6 +255,6 @@ def _tests_of(folder: ResultsFolder, manifest: dict[str, Any]) -> bytes:
 
 def _notes(files: Mapping[str, Path | bytes], lost: frozenset[str] | set[str]) -> Iterator[str]:
     if SAMPLES not in files and PREDICTIONS not in files:
-        yield "The results folder does not hold the answers, so the bundle cannot be graded again."
+        yield "The results folder does not hold the answers, so the bundle is not sound and cannot be graded again."
     if lost:
         yield f"{len(lost)} jobs have no record here; nothing in the bundle shows what became of them."

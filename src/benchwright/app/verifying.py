@@ -10,6 +10,7 @@ from typing import Any
 from benchwright.app import verifying_functions, verifying_patches
 from benchwright.app.bundle_files import differences, is_known, is_transcript, versions_of
 from benchwright.app.evidence import MALFORMED, evidence_of, of_repositories
+from benchwright.app.job_facts import TESTS, read_tests
 from benchwright.app.recording import stored_run_of
 from benchwright.app.verification import Check, Finding, Tally, Unpacked, named, short
 from benchwright.app.verifying_data import rows_at_hand
@@ -168,6 +169,10 @@ def _opened(bundle: Bundle, folder: ResultsFolder, tally: Tally, dataset: Path |
         tally.rows, tally.jobs = len(rows), sum(row.job_digest is not None for row in rows)
         tally.faults = sum(row.verdict.outcome is Outcome.FAULT for row in rows)
         functions = not of_repositories(manifest)
+        if not functions and not read_tests(folder.path, str(manifest["benchmark"])):
+            # What names a data file in the manifest is somebody else's path, and is never looked for.
+            yield Finding(check=Check.CONTENT, text=f"There is no {TESTS}; nothing shows which tests decide.")
+            return
         # The home is not looked at: a bundle without records is judged by nobody else's.
         with evidence_of(folder, manifest, Workspace(home=folder.path / "no-home")) as store:
             given = Unpacked(

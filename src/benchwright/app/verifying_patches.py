@@ -1,6 +1,7 @@
 """What must hold in a bundle of graded patches."""
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,15 +18,32 @@ from benchwright.core.errors import UnknownNameError
 from benchwright.core.repositories import RepositoryJob, RepositoryLimits, RepositoryProblem, Rules
 from benchwright.core.runs import ResultRow
 from benchwright.core.verdicts import Outcome, Reason, Verdict
+from benchwright.environments.repositories.spec import load_specs
 from benchwright.grading.repositories import PreparedPatch, row_of
 from benchwright.judging.repository import judge_no_patch
 
 
 def check_settings(given: Unpacked) -> Iterator[Finding]:
-    """The variant is the one there is; limits and environments are part of the jobs that records are traced to."""
+    """The variant is the one there is, and logs are read as those of the repository are.
+
+    Limits and environments are part of the jobs that records are traced to.
+    """
     variant = given.manifest["variant"]
     if variant != "patch":
         yield Finding(check=Check.SETTINGS, text=f"A grading of patches has no variant {variant!s:.60}.")
+    parsers: dict[str, set[str]] = defaultdict(set)
+    for (repo, _), spec in load_specs().items():
+        parsers[repo].add(spec.log_parser)
+    others = []
+    for problem, facts in _tests(given).items():
+        known, instance = parsers.get(facts.problem.repo), given.manifest["instances"].get(problem)
+        if known and instance is not None and instance["parser"] not in known:
+            others.append(problem)
+    if others:
+        given.tally.open.append(
+            f"that the tests' output of {len(others)} instances, such as {others[0][:60]}, is read as it should be: it "
+            f"is by a specification of somebody's own"
+        )
 
 
 def check_problems(given: Unpacked) -> Iterator[Finding]:
