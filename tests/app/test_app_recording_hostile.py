@@ -116,3 +116,20 @@ def test_a_file_that_went_away_is_one_sentence(graded: ResultsFolder, tmp_path: 
         (graded.path / PROBLEMS_FILE).unlink()
         with pytest.raises(UsageError, match=r"problems\.jsonl of m cannot be read .No such file"):
             store.problem_facts(lent.entry)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"problem_id": 5}, {"sample": -1}, {"sample": 2**31}, {"sample": "0"}, {"detail": None}, {"notes": [5]},
+        {"wall_seconds": float("nan")}, {"cpu_seconds": -1}, {"judge_version": {}}, {"job": 5}, {"strategy": []},
+        {"tests": {"planned": None, "passed": 1}}, {"memory_peak_bytes": "x"},
+        {"memory_peak_bytes": 2**64}, {"sample": True}, {"cpu_seconds": False}, {"wall_seconds": 10**400},
+    ],
+)  # fmt: skip
+def test_a_row_of_other_things_is_one_sentence(graded: ResultsFolder, tmp_path: Path, change: dict[str, Any]) -> None:
+    """The line is named, and nothing recorded."""
+    lines = graded.rows_path.read_text().splitlines()
+    graded.rows_path.write_text("\n".join([lines[0], json.dumps(json.loads(lines[1]) | change), *lines[2:]]))
+    with pytest.raises(UsageError, match=r"rows\.jsonl, line 2 is not a result row"):
+        record(graded, tmp_path / "store")

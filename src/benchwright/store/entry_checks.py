@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from benchwright.core.runs import ResultRow
+
 LONGEST_TEXT = 20_000
 """Characters of a name, an id or a date.  Names of models are whatever people call them."""
 LONGEST_LIST = 10_000
@@ -126,6 +128,8 @@ def _pair(value: Any) -> str:
     return "" if isinstance(value, list) and len(value) == 2 and not any(map(_text, value)) else "is no pair of texts"
 
 
+_LARGEST_FIGURE = 2**62
+"""Of bytes and seconds; a NaN is not below it either."""
 _MOST_DOLLARS = 1e9
 _MOST_PARAMETERS = 1e9
 """In billions."""
@@ -181,6 +185,21 @@ def check_problem(data: Any) -> None:
     """Raise ``ValueError``, with a clause, unless plain data has every fact of a problem, in its form."""
     if why := _PROBLEM(data):
         raise ValueError(f"it {why}")
+
+
+def check_row(row: ResultRow) -> None:
+    """Raise ``TypeError`` for a row whose columns are of other kinds: files hold whatever a writer puts in them."""
+    verdict = row.verdict
+    numbers = (row.sample, verdict.planned, verdict.passed, verdict.judge_version)
+    figures = (row.wall_seconds, row.cpu_seconds, row.memory_peak_bytes)
+    texts = (row.problem_id, verdict.detail, row.strategy, *row.notes, *row.missing_names)
+    digests = [text for text in (row.job_digest, verdict.record_digest) if text is not None]
+    if (
+        not all(type(number) is int and 0 <= number <= LARGEST_COUNT for number in numbers)
+        or not all(type(one) in (int, float) and 0 <= one < _LARGEST_FIGURE for one in figures)
+        or not all(isinstance(text, str) for text in (*texts, *digests))
+    ):
+        raise TypeError("a row has something of another kind")
 
 
 def check_generation(value: Any) -> int:

@@ -23,7 +23,7 @@ from benchwright.core.execution import PlannedTest, TestPlan
 from benchwright.core.results import ProblemFacts
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
-from benchwright.store.entry_checks import check_problem
+from benchwright.store.entry_checks import check_problem, check_row
 from benchwright.store.upgrades import Kind, schema_of, upgraded
 
 MANIFEST, ROWS, PLANS = "manifest.json", "rows.jsonl", "plans.json"
@@ -186,9 +186,11 @@ class ResultsFolder:
         with file:
             for number, line in enumerate(file, 1):
                 try:
-                    yield row_from_plain(json.loads(line))
+                    row = row_from_plain(json.loads(line))
+                    check_row(row)
                 except (ValueError, KeyError, TypeError, RecursionError) as error:
                     raise UsageError(f"{self.rows_path}, line {number} is not a result row ({error}).") from error
+                yield row
 
     def write_problem_facts(self, facts: Iterable[ProblemFacts]) -> None:
         """Write what is known of each problem, all or nothing."""

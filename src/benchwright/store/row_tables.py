@@ -112,7 +112,9 @@ def _without_zeros(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_rows(path: Path | BinaryIO, *, most: int | None = None) -> Iterator[ResultRow]:
-    """The rows in file order; with ``most``, no more rows than that: a file that says it has more, or has other columns, is refused.
+    """The rows in file order.
+
+    With ``most``, a file that says it has more rows than that, or has other columns, is refused.
 
     Raises ``OSError`` or ``ValueError`` (`pyarrow.ArrowInvalid` is one) when the file is not whole.
     """

@@ -5,13 +5,12 @@ Its digest proves nothing, for whoever makes an entry makes that.
 
 import dataclasses
 import io
-import math
 from collections.abc import Iterable
 
 from benchwright.core.results import Origin
 from benchwright.core.runs import ResultRow
 from benchwright.store.entries import Entry, content_digest
-from benchwright.store.entry_checks import LARGEST_COUNT
+from benchwright.store.entry_checks import check_row
 from benchwright.store.index import Known
 from benchwright.store.row_facts import TAMPERED, facts_of_rows
 
@@ -53,26 +52,11 @@ def _rows(data: bytes | None) -> list[ResultRow]:
     found = []
     try:
         for row in read_rows(io.BytesIO(data), most=MOST_ROWS):
-            _check_row(row)
+            check_row(row)
             found.append(row)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"its rows cannot be read ({error!s:.120})") from error
     return found
-
-
-def _check_row(row: ResultRow) -> None:
-    """Raise ``TypeError`` for a row whose columns are of other kinds: Parquet holds whatever a writer puts in them."""
-    verdict = row.verdict
-    numbers = (row.sample, verdict.planned, verdict.passed, verdict.judge_version)
-    times = (row.wall_seconds, row.cpu_seconds, row.memory_peak_bytes)
-    texts = (row.problem_id, verdict.detail, row.strategy, *row.notes, *row.missing_names)
-    digests = [text for text in (row.job_digest, verdict.record_digest) if text is not None]
-    if (
-        not all(isinstance(number, int) and 0 <= number <= LARGEST_COUNT for number in numbers)
-        or not all(isinstance(one, int | float) and math.isfinite(one) and one >= 0 for one in times)
-        or not all(isinstance(text, str) for text in (*texts, *digests))
-    ):
-        raise TypeError("a row has something of another kind")
 
 
 def check_chain(entry: Entry, known: Iterable[Known], *, take_over: bool) -> None:
