@@ -202,5 +202,5 @@ def _sound(path: Path) -> Bundle:
         path=path,
         model=str(run.get("model", "")),
         benchmark=", ".join(str(run[name]) for name in ("benchmark", "subset", "variant") if run.get(name)),
-        signed=report.signed,
+        signed=report.signed + ("; not everything that could change the score is shown" if report.open else ""),
     )
