@@ -1,5 +1,6 @@
 """Whether a bundle is of all of the data that it names, and of its tests."""
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -16,6 +17,7 @@ from benchwright.app.verification import Check
 from benchwright.app.verifying import verify
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.published import published_data
+from benchwright.benchmarks.starter.benchmark import BENCHMARK
 from benchwright.benchmarks.starter.source import read_rows
 from benchwright.core.digest import digest_of
 from benchwright.testing import finished_record
@@ -108,6 +110,13 @@ def test_samples_in_different_numbers_are_open(scripted: ScriptedFactory, home: 
         checked = verify(write_bundle(report.folder, folder / "a.bw.zip", Workspace(home=home)).path)
         assert (checked.sound, checked.shown) == (True, shown)
     assert checked.open == ("that no samples were left out: problems have from 1 to 2, or not all numbers",)
+
+
+def test_rows_of_another_version_are_not_those(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are known to be of another version are no proof, even where they are the same."""
+    rows = dataclasses.replace(BENCHMARK.load(), version="7.7")
+    monkeypatch.setattr("benchwright.app.verifying.rows_at_hand", lambda manifest, dataset: rows)
+    assert any("is 7.7, the bundle says" in text for text in texts(verify(bundle)))
 
 
 def test_unknown_data_is_not_said_to_be_published(bundle: Path) -> None:

@@ -67,6 +67,9 @@ def check_data(given: Unpacked, digests: Mapping[str, str]) -> Iterator[Finding]
         yield _problems(f"The manifest says that {manifest['version']!s:.60} is published data, and it is not known.")
     _say_what_samples_are_open(given)
     if given.at_hand is not None:
+        if given.at_hand.pinned and given.at_hand.version != manifest["version"]:
+            text = f"{given.rows_name} is {given.at_hand.version}, the bundle says {manifest['version']!s:.60}."
+            yield Finding(check=Check.DATA, text=text)
         yield from _compared(given, given.at_hand.by_id, digests)
     else:
         _say_what_is_open(given, published)
