@@ -204,7 +204,7 @@ def test_an_entry_without_its_line_in_the_index_is_taken_in(tmp_path: Path) -> N
     with ResultStore(tmp_path) as store:
         added = store.add(run(), TWO, {})
         dump = store.index_dump()
-        store._with_index(lambda index: index.remove([added.entry]))
+        store._catalogue.use(lambda index: index.remove([added.entry]))
         assert store.index_dump() == []
     with ResultStore(tmp_path) as store:
         assert store.index_dump() == dump

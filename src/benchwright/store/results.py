@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from benchwright.core.errors import MachineError, UnknownNameError, UsageError
+from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import Origin, ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import ResultRow, Score
 from benchwright.store import finding, upkeep
+from benchwright.store.catalogue import Catalogue
 from benchwright.store.durable import Stage, flush, write_durably
 from benchwright.store.entries import ENTRY_FILE, FOREIGN_FILE, ROWS_FILE, Entry, content_digest
 from benchwright.store.entry_parts import Parts, check_whole, write_rows_durably
 from benchwright.store.folder import MANIFEST, now
-from benchwright.store.index import Index, IndexUnusableError, Known
+from benchwright.store.index import Known
 from benchwright.store.layout import Layout, translated
 from benchwright.store.reading import Borrowed, Reading
 from benchwright.store.taking import check_chain, check_says_what_rows_say
@@ -45,32 +46,30 @@ class ResultStore:
             MachineError: It cannot be read or written.
         """
         self.layout = Layout(root)
-        self._unreadable: dict[str, str] = {}
         self._read_only = read_only
-        self._holding = False
         with translated(f"Opening the store of results {root}"):
             if read_only:
                 self.layout.check_usable()
             else:
                 self.layout.create()
-            self._index = self._open_index()
+            self._catalogue = Catalogue(self.layout, read_only=read_only)
         self._reading = Reading(self.layout, self._look_up)
         try:
-            self._catch_up()
+            self._catalogue.catch_up()
         except BaseException:
-            self._index.close()
+            self._catalogue.close()
             raise
 
     def __enter__(self) -> "ResultStore":
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._index.close()
+        self._catalogue.close()
 
     @property
     def damaged(self) -> dict[str, str]:
         """Why entries cannot be used, a sentence for each, as far as they were looked at; all others can."""
-        return {**self._unreadable, **self._reading.left_out}
+        return {**self._catalogue.unreadable, **self._reading.left_out}
 
     def add(
         self,
@@ -108,9 +107,9 @@ class ResultStore:
             if kept:
                 digests[ROWS_FILE] = write_rows_durably(stage, kept)
             parts.write(stage, self.layout)
-            with self._held():
-                self._catch_up_locked()
-                head = self._with_index(lambda index: index.head(run.run_id))
+            with self._catalogue.held():
+                self._catalogue.catch_up_locked()
+                head = self._catalogue.use(lambda index: index.head(run.run_id))
                 if head is not None and head.content == content and (yields or self._is_own(head, digests)):
                     return self._with_manifest(self._look_up(head.entry))
                 recorded = dataclasses.replace(
@@ -145,11 +144,11 @@ class ResultStore:
             if rows is not None:
                 write_durably(stage.entry / ROWS_FILE, rows)
             parts.write(stage, self.layout)
-            with self._held():
-                self._catch_up_locked()
+            with self._catalogue.held():
+                self._catalogue.catch_up_locked()
                 if entry.run.entry in self.layout.names():
                     return False
-                known = self._with_index(lambda index: index.known(entry.run.run_id))
+                known = self._catalogue.use(lambda index: index.known(entry.run.run_id))
                 check_chain(entry, known, take_over=take_over)
                 self._move_in(dataclasses.replace(entry, foreign=not take_over), stage, parts)
         return True
@@ -157,32 +156,32 @@ class ResultStore:
     def counts(self, name: str) -> bool:
         """Whether an entry is the one that counts for its run."""
         run_id = self._look_up(name).run_id
-        head = self._with_index(lambda index: index.head(run_id))
+        head = self._catalogue.use(lambda index: index.head(run_id))
         return head is not None and head.entry == name
 
     def saying(self, run: StoredRun, rows: Iterable[ResultRow]) -> StoredRun | None:
         """The newest entry of a run that says the same as this one with these rows, counting or not."""
         content = content_digest(run, rows)
-        self._catch_up()
-        known = self._with_index(lambda index: index.known(run.run_id))
+        self._catalogue.catch_up()
+        known = self._catalogue.use(lambda index: index.known(run.run_id))
         found = next((one.entry for one in known if one.content == content), None)
         return None if found is None else self._with_manifest(self._look_up(found))
 
     def adopt(self, name: str) -> None:
         """Treat an entry that was taken in as one that this store has recorded."""
         self._refuse_read_only()
-        with translated("Taking the run over"), self._held():
+        with translated("Taking the run over"), self._catalogue.held():
             marker = self.layout.foreign(name)
             if marker.exists():
-                self._with_index(lambda index: index.remove([name]))  # first: killed after it, the index catches up
+                self._catalogue.use(lambda index: index.remove([name]))  # first: killed after it, the index catches up
                 marker.unlink()
                 flush(marker.parent)
-                self._catch_up_locked()
+                self._catalogue.catch_up_locked()
 
     def beside(self, names: Iterable[str]) -> list[StoredRun]:
         """Those of these entries that do not count because this store recorded the same run itself."""
         runs = [self._look_up(name) for name in names]
-        known = self._with_index(lambda index: {run.run_id: index.known(run.run_id) for run in runs})
+        known = self._catalogue.use(lambda index: {run.run_id: index.known(run.run_id) for run in runs})
         foreign = {one.entry for entries in known.values() for one in entries if one.foreign}
         return [run for run in runs if run.entry in foreign and not known[run.run_id][0].foreign]
 
@@ -193,8 +192,8 @@ class ResultStore:
         """
         held = tuple(rows)
         content = content_digest(run, held)
-        self._catch_up()
-        head = self._with_index(lambda index: index.head(run.run_id))
+        self._catalogue.catch_up()
+        head = self._catalogue.use(lambda index: index.head(run.run_id))
         if head is not None and head.content == content:
             return self._with_manifest(self._look_up(head.entry))
         named = dataclasses.replace(run, entry=content)
@@ -223,10 +222,10 @@ class ResultStore:
             superseded: Also entries that another one of the same run replaces.
             manifests: Read the manifests too, one file for each.
         """
-        self._catch_up()
+        self._catalogue.catch_up()
         given = {"benchmark": benchmark, "subset": subset, "variant": variant, "model": model, "origin": origin}
         wanted = {name: str(value) for name, value in given.items() if value is not None}
-        found = self._with_index(lambda index: index.runs(wanted, superseded=superseded))
+        found = self._catalogue.use(lambda index: index.runs(wanted, superseded=superseded))
         return [self._with_manifest(run) for run in found] if manifests else found
 
     def run(self, name: str) -> StoredRun:
@@ -275,9 +274,9 @@ class ResultStore:
     def rebuild(self) -> None:
         """Make the index anew out of the entries."""
         self._refuse_read_only()
-        with translated("Making the index anew"), self.layout.locked():
-            self._renew_index()
-            self._catch_up_locked()
+        with translated("Making the index anew"), self._catalogue.held():
+            self._catalogue.renew()
+            self._catalogue.catch_up_locked()
 
     def verify(self) -> list[str]:
         """Everything in the store that is not what it was when it was written, a sentence for each."""
@@ -292,18 +291,18 @@ class ResultStore:
             dry_run: Only say what would go.
         """
         self._refuse_read_only()
-        with translated("Clearing the store"), self._held():
-            self._catch_up_locked()
-            every = self._with_index(lambda index: index.runs({}, superseded=True))
-            heads = {run.entry for run in self._with_index(lambda index: index.runs({}, superseded=False))}
+        with translated("Clearing the store"), self._catalogue.held():
+            self._catalogue.catch_up_locked()
+            every = self._catalogue.use(lambda index: index.runs({}, superseded=True))
+            heads = {run.entry for run in self._catalogue.use(lambda index: index.runs({}, superseded=False))}
             dropped = {run.entry for run in every} - heads if superseded else set()
             cleaning = upkeep.cleaned(self.layout, superseded=dropped, dry_run=dry_run)
-            self._catch_up_locked()
+            self._catalogue.catch_up_locked()
             return cleaning
 
     def index_dump(self) -> list[tuple[object, ...]]:
         """Everything in the index, to compare."""
-        return self._with_index(lambda index: index.dump())
+        return self._catalogue.use(lambda index: index.dump())
 
     def _is_own(self, head: Known, digests: Mapping[str, str]) -> bool:
         """Whether the entry that counts is of this store; one taken in becomes that when its files are the same."""
@@ -318,27 +317,14 @@ class ResultStore:
         return dataclasses.replace(run, manifest=json.loads(self._reading.file(run.entry, MANIFEST)))
 
     def _look_up(self, entry: str) -> StoredRun:
-        found = self._with_index(lambda index: index.runs({"entry": entry}, superseded=True))
+        found = self._catalogue.use(lambda index: index.runs({"entry": entry}, superseded=True))
         if not found:
             raise UnknownNameError("entry in the store", finding.shown(entry), ())
         return found[0]
 
     @contextlib.contextmanager
-    def _held(self) -> Iterator[None]:
-        """Hold the store's lock, which this object may hold already."""
-        if self._holding:
-            yield
-            return
-        with self.layout.locked():
-            self._holding = True
-            try:
-                yield
-            finally:
-                self._holding = False
-
-    @contextlib.contextmanager
     def _stage(self) -> Iterator[Stage]:
-        with self._held():
+        with self._catalogue.held():
             stage = Stage(self.layout.root)
         try:
             yield stage
@@ -354,68 +340,7 @@ class ResultStore:
         parts.move_in(stage, self.layout)
         stage.entry.rename(self.layout.entry(entry.run.entry))
         flush(self.layout.runs)
-        self._with_index(lambda index: index.add([entry]))
-
-    def _open_index(self) -> Index:
-        path = self.layout.index
-        if self._read_only:
-            try:
-                return Index(path if path.exists() else None, read_only=path.exists())
-            except IndexUnusableError:
-                return Index(None)
-        try:
-            return Index(path)
-        except IndexUnusableError:
-            with self._held():
-                return self._new_index()
-
-    def _new_index(self) -> Index:
-        for suffix in ("", "-journal", "-wal", "-shm"):
-            with contextlib.suppress(FileNotFoundError):
-                self.layout.index.with_name(self.layout.index.name + suffix).unlink()
-        try:
-            return Index(self.layout.index)
-        except IndexUnusableError as error:
-            raise MachineError(f"The index {self.layout.index} cannot be made ({error}); check its folder.") from error
-
-    def _renew_index(self) -> None:
-        self._index.close()
-        self._index = self._new_index()
-
-    def _with_index(self, use: Callable[[Index], T]) -> T:
-        """Use the index; when it turns out to be corrupt, make it anew first."""
-        try:
-            return use(self._index)
-        except IndexUnusableError:
-            if self._read_only:
-                self._index = Index(None)
-                self._catch_up_locked()
-            else:
-                with self._held():
-                    self._renew_index()
-                    self._catch_up_locked()
-            return use(self._index)
-
-    def _catch_up(self) -> None:
-        """Take in what others have recorded since, or could not note in the index before they were killed."""
-        names, known = self.layout.names(), self._with_index(lambda index: index.names())
-        if names - self._unreadable.keys() == known:
-            return
-        if self._read_only:
-            self._index.close()
-            self._index = Index(None)
-            self._catch_up_locked()
-            return
-        with translated("Bringing the index up to date"), self.layout.locked():
-            self._catch_up_locked()
-
-    def _catch_up_locked(self) -> None:
-        names, known = self.layout.names(), self._index.names()
-        entries, self._unreadable = self.layout.read_entries(names - known)
-        if entries:
-            self._index.add(entries)
-        if known - names:
-            self._index.remove(known - names)
+        self._catalogue.use(lambda index: index.add([entry]))
 
     def _refuse_read_only(self) -> None:
         if self._read_only:
