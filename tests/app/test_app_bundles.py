@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from agent_pieces import IDS
 from app_pieces import PROBLEMS, WRONG, ScriptedFactory, first_ids, references, run_grading, silent, write_samples
-from bundle_forging import files_of, forged
+from bundle_forging import files_of, forged, packed
 from patch_pieces import graded_patches, nothing_is_built, patch_options
 
 from benchwright.app.bundled_answers import with_answers, with_patches
@@ -139,6 +139,21 @@ def test_a_bundle_is_regraded_by_its_own_records(bundle: Path, tmp_path: Path) -
     with pytest.raises(UsageError, match="was unpacked from a result bundle and is not recorded"):
         record(ResultsFolder(tmp_path / "again"), tmp_path / "store")
     assert not (tmp_path / "elsewhere" / "records.sqlite").exists()
+
+
+def test_what_readers_may_read_otherwise_is_not_used(bundle: Path, tmp_path: Path) -> None:
+    """A key that is there twice and a file of another name are refused wherever a bundle is read, and leave nothing."""
+    files = files_of(bundle)
+    twice = {**files, "manifest.json": files["manifest.json"].replace(b"{", b'{"model": "x",', 1)}
+    for changed, message in ((twice, "the key 'model' is there twice"), ({**files, "a.html": b""}, "is no file of a")):
+        path = packed(tmp_path / "b.bw.zip", changed, bundle)
+        for use in (
+            lambda path=path: regrade(path, elsewhere(tmp_path), out=tmp_path / "again"),
+            lambda path=path: diff(str(path), str(bundle), elsewhere(tmp_path)),
+        ):
+            with pytest.raises(UsageError, match=message):
+                use()
+        assert not (tmp_path / "again").exists()
 
 
 def test_a_forged_verdict_does_not_survive_regrading(bundle: Path, tmp_path: Path) -> None:

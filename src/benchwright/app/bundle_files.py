@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchwright.app.job_facts import JOBS, TESTS
 from benchwright.app.samples import PREDICTIONS
+from benchwright.store.bundle_json import flaw_of_json
 from benchwright.store.evidence import CONTROLS, RECORDS
 from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, ROWS, SAMPLES
 
@@ -49,6 +50,16 @@ def is_transcript(name: str) -> bool:
 def is_known(name: str) -> bool:
     """Whether a bundle has files of this name."""
     return name in (*_KEPT, MANIFEST, RECORDS, CONTROLS) or bool(_FURTHER.fullmatch(name)) or is_transcript(name)
+
+
+def flaws_of_files(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Name, and what is wrong as half a sentence, of unpacked files that no bundle has or that have no one meaning."""
+    for name in names:
+        shown = "".join(one if one.isprintable() else "?" for one in name)[:100]
+        if not is_known(name):
+            yield shown, "is no file of a result bundle; benchwright writes none"
+        elif not is_transcript(name) and (flaw := flaw_of_json(folder / name)):
+            yield shown, f"cannot be used: {''.join(one if one.isprintable() else '?' for one in flaw)}"
 
 
 def identity_of(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from benchwright.app.bundle_files import flaws_of_files
 from benchwright.app.repositories.results import REPOSITORIES
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
@@ -70,6 +71,8 @@ def unpack_into(path: Path, out: Path | None) -> Path:
         raise UsageError(f"{path} is a bundle, which is never changed; name a folder for the result with --out.")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} holds something already; name a new folder with --out.")
+    with tempfile.TemporaryDirectory(prefix="benchwright-bundle-") as name:  # where what is refused leaves nothing
+        _unpack(path, Path(name))
     with Bundle(path) as bundle:
         bundle.extract(out)
     return out
@@ -81,6 +84,14 @@ def opened_results(path: Path) -> Iterator[ResultsFolder]:
     if not is_bundle(path):
         yield ResultsFolder(path)
         return
-    with tempfile.TemporaryDirectory(prefix="benchwright-bundle-") as folder, Bundle(path) as bundle:
-        bundle.extract(Path(folder))
+    with tempfile.TemporaryDirectory(prefix="benchwright-bundle-") as folder:
+        _unpack(path, Path(folder))
         yield ResultsFolder(Path(folder))
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    """Unpack a bundle, checked; raises `UsageError` for files that no bundle has, or that have no one meaning."""
+    with Bundle(path) as bundle:
+        bundle.extract(folder)
+        for name, flaw in flaws_of_files(folder, (file.name for file in bundle.head.files)):
+            raise UsageError(f"{path} cannot be used: {name} {flaw}; `bw verify {path}` says all.")

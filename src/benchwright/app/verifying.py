@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.app import verifying_functions, verifying_patches
-from benchwright.app.bundle_files import differences, is_known, is_transcript, versions_of
+from benchwright.app.bundle_files import differences, flaws_of_files, versions_of
 from benchwright.app.evidence import MALFORMED, evidence_of, of_repositories
 from benchwright.app.job_facts import TESTS, read_tests
 from benchwright.app.recording import stored_run_of
@@ -18,7 +18,6 @@ from benchwright.app.verifying_faults import check_faults
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import BenchwrightError, MachineError
 from benchwright.core.verdicts import Outcome
-from benchwright.store.bundle_json import flaw_of_json
 from benchwright.store.bundle_reading import Bundle
 from benchwright.store.bundle_signing import SignatureReport, check
 from benchwright.store.evidence import jobs_with_records
@@ -144,22 +143,12 @@ def _signature(bundle: Bundle, signer: Path | None) -> tuple[SignatureReport | N
 def _checked_content(bundle: Bundle, tally: Tally, dataset: Path | None) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="benchwright-verify-") as name:
         bundle.extract(Path(name))
-        found = [*_flaws_of_files(bundle, Path(name))]
+        flaws = flaws_of_files(Path(name), (file.name for file in bundle.head.files))
+        found = [Finding(check=Check.CONTENT, text=f"{file} {flaw}.") for file, flaw in flaws]
         if not found:
             found = [*_opened(bundle, ResultsFolder(Path(name)), tally, dataset)]
         tally.open = [_without_folder(text, name) for text in tally.open]
         return [dataclasses.replace(finding, text=_without_folder(finding.text, name)) for finding in found]
-
-
-def _flaws_of_files(bundle: Bundle, folder: Path) -> Iterator[Finding]:
-    """Files that no bundle has, and files that readers may take for different things."""
-    for file in bundle.head.files:
-        if not is_known(file.name):
-            yield Finding(
-                check=Check.CONTENT, text=f"{short(file.name)} is no file of a result bundle; benchwright writes none."
-            )
-        elif not is_transcript(file.name) and (flaw := flaw_of_json(folder / file.name)):
-            yield Finding(check=Check.CONTENT, text=f"{short(file.name)} cannot be used: {short(flaw)}.")
 
 
 def _opened(bundle: Bundle, folder: ResultsFolder, tally: Tally, dataset: Path | None) -> Iterator[Finding]:
