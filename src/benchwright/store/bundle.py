@@ -12,8 +12,6 @@ The same files give the same archive: names are sorted, times fixed, nothing of 
 
 import hashlib
 import json
-import os
-import secrets
 import stat
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -24,6 +22,7 @@ from typing import IO, Any
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.store.bundle_json import strict_json
+from benchwright.store.durable import replacing
 
 BUNDLE_SCHEMA = 1
 BUNDLE = "bundle.json"
@@ -185,20 +184,13 @@ def write_archive(
     members: list[tuple[str, Path | bytes]] = [(BUNDLE, head.to_bytes())]
     members += [signature] if signature is not None else []
     members += sorted(files.items())
-    # A name that nobody can foresee, made anew: a link planted in its place must not lead elsewhere.
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as file:
+        with replacing(path) as file:
             _write_members(file, members)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
         return path.stat().st_size
     except OSError as error:
         raise MachineError(f"The bundle {path} could not be written ({error.strerror}); is there room?") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _write_members(file: IO[bytes], members: Iterable[tuple[str, Path | bytes]]) -> None:

@@ -7,6 +7,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 STAGING = ".staging"
 _IN_USE = ".in-use"
@@ -31,10 +32,20 @@ def write_durably(path: Path, content: bytes) -> None:
 
 def replace_durably(path: Path, content: bytes) -> None:
     """Write a file all or nothing, over one that may be there."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that comes into place, on the disk, when the block ends; an error leaves what was there."""
     # A name nobody can foresee, made anew: a link planted in its place must not lead elsewhere.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        write_durably(temporary, content)
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
         flush(path.parent)
     finally:

@@ -16,6 +16,7 @@ from typing import Any
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.results import StoredRun
 from benchwright.store.blobs import MAX_FOREIGN_BYTES, blob_name, digest_of_blob, is_digest, most_of_foreign, sound_blob
+from benchwright.store.durable import replace_durably
 from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry
 from benchwright.store.finding import shown
 from benchwright.store.layout import STORE_FILE, Layout
@@ -102,9 +103,7 @@ class Place:
             if self.local is None:
                 self._files.pipe_file(path, content)  # stores of objects show an object when it is complete
                 return
-            half = f"{path}.part"
-            self._files.pipe_file(half, content)
-            Path(half).replace(path)
+            replace_durably(Path(path), content)
 
     def entries(self) -> list[str]:
         """Names of the entries there."""

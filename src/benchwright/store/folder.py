@@ -12,7 +12,6 @@ import contextlib
 import fcntl
 import json
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +22,7 @@ from benchwright.core.execution import PlannedTest, TestPlan
 from benchwright.core.results import ProblemFacts
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
+from benchwright.store.durable import replacing
 from benchwright.store.entry_checks import check_problem, check_row
 from benchwright.store.upgrades import Kind, schema_of, upgraded
 
@@ -220,17 +220,10 @@ class ResultsFolder:
         return target
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
-        # A name nobody can foresee, made anew: a link planted in its place must not lead elsewhere.
-        temporary = self.path / f".{name}.{secrets.token_hex(8)}"
         try:
-            with temporary.open("x", encoding="utf-8", errors="backslashreplace") as file:
-                file.writelines(lines)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(self.path / name)
+            with replacing(self.path / name) as file:
+                file.writelines(line.encode("utf-8", "backslashreplace") for line in lines)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
             raise MachineError(
                 f"{self.path / name} could not be written ({error.strerror}); finished executions are kept, give the "
                 f"same command again once there is room."
