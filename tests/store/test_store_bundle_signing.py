@@ -154,7 +154,7 @@ def test_a_minisign_signature(minisign_keys: Path) -> None:
     assert sign(DATA, minisign_keys / "own") == (name, signature)
     report = check(DATA, name, signature, None)
     assert (name, report.kind, report.valid, report.problem) == ("bundle.json.minisig", "minisign", None, "")
-    assert report.key in (minisign_keys / "own.pub").read_text()
+    assert report.key.lstrip("0") in (minisign_keys / "own.pub").read_text()  # which minisign writes without zeros
     report = check(DATA, name, signature, minisign_keys / "own.pub")
     assert (report.valid, report.signer, report.problem) == (True, "own.pub", "")
     for data, signer in ((DATA + b" ", "own"), (DATA, "other")):
