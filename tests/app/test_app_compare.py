@@ -42,7 +42,7 @@ def row(problem: str, sample: int, score: Score, outcome: Outcome, *missing: str
         reason=REASONS[outcome],
         detail="why",
         planned=1,
-        passed=outcome is P,
+        passed=int(outcome is P),
         judge_version=1,
         record_digest=None,
     )
