@@ -217,6 +217,18 @@ def test_rows_without_end_are_not_taken_in(tmp_path: Path, monkeypatch: pytest.M
         assert "it has 2 rows in" in said
 
 
+def test_a_text_that_stands_in_every_row_is_counted_in_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file holds it once, and whoever reads the rows holds it many times."""
+    monkeypatch.setattr("benchwright.store.taking.MOST_LETTERS", 10_000)
+    for number, count in enumerate((9, 11)):
+        rows = [row(f"p/{n}", detail="x" * 1_000) for n in range(count)]
+        forge(tmp_path / "place", run(f"r{number}", rows=rows), rows)
+    with ResultStore(tmp_path / "s") as store:
+        (said,) = import_runs(store, str(tmp_path / "place"), silent).problems
+        assert "their texts have more than 10,000 letters" in said
+        assert [one.run_id for one in store.runs()] == ["r0"]
+
+
 def test_an_own_score_without_rows_is_not_taken_in(tmp_path: Path) -> None:
     """Only sources that are named state scores alone."""
     bare = run("r", rows=(), origin=Origin.OWN)

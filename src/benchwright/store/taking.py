@@ -16,6 +16,8 @@ from benchwright.store.row_facts import TAMPERED, facts_of_rows
 
 MOST_ROWS = 2_000_000
 """Of one run; a thousand samples of each of a benchmark's thousand problems have half as many."""
+MOST_LETTERS = 512 * 1024**2
+"""Of all texts of a run's rows: a text that a file holds once may stand in each of them."""
 MOST_GENERATION = 1_000_000
 """Of an entry from elsewhere, so that there is room for those that supersede it here."""
 
@@ -49,10 +51,13 @@ def _rows(data: bytes | None) -> list[ResultRow]:
         return []
     from benchwright.store.row_tables import read_rows  # loads pyarrow
 
-    found = []
+    found, letters = [], 0
     try:
         for row in read_rows(io.BytesIO(data), most=MOST_ROWS):
             check_row(row)
+            letters += len(row.problem_id) + len(row.verdict.detail) + sum(map(len, (*row.notes, *row.missing_names)))
+            if letters > MOST_LETTERS:
+                raise ValueError(f"their texts have more than {MOST_LETTERS:,} letters")
             found.append(row)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"its rows cannot be read ({error!s:.120})") from error
