@@ -7,7 +7,7 @@ as well, and is loaded when it is asked for: ``benchwright.load_results()``, the
 
 TYPE_CHECKING = False  # type checkers take it for true; importing typing for it would open files
 if TYPE_CHECKING:
-    from benchwright.app.stored_results import load_results
+    from benchwright.app.data_frames import load_results
 
 __version__ = "0.1.0"
 
@@ -16,7 +16,7 @@ __all__ = ["__version__", "load_results"]
 
 def __getattr__(name: str) -> object:
     if name == "load_results":
-        from benchwright.app.stored_results import load_results
+        from benchwright.app.data_frames import load_results
 
         return load_results
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

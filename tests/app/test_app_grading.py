@@ -24,7 +24,8 @@ from app_pieces import (
     write_samples,
 )
 
-from benchwright.app.grading import GradeOptions, GradeReport, _refuse_other_subset
+from benchwright.app.grading import GradeOptions, GradeReport
+from benchwright.app.grading_inputs import _refuse_other_subset
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.base import SampleFile
 from benchwright.benchmarks.bigcodebench.benchmark import BENCHMARK
