@@ -331,3 +331,33 @@ def test_rows_of_other_kinds_are_not_taken_in(tmp_path: Path, column: str, value
     with ResultStore(tmp_path / "s") as store:
         (said,) = import_runs(store, str(place), silent).problems
         assert "its rows cannot be read" in said
+
+
+def test_what_another_store_recorded_goes_before_a_bundle(tmp_path: Path) -> None:
+    """A backup of a run counts in place of the same run out of a bundle; taken over, before what comes after it, too."""
+    with ResultStore(tmp_path / "far") as far:
+        far.add(run(), TWO, {})
+        export_runs(far, far.runs(), str(tmp_path / "place"), silent)
+    with ResultStore(tmp_path / "s") as store:
+        given = store.add(run(rows=WORSE, flags=("bundle",)), WORSE, {})
+        assert [one.entry for one in store.runs()] == [given.entry]
+        done = import_runs(store, str(tmp_path / "place"), silent)
+        assert ([one.entry for one in store.runs()], done.beside) == (list(done.entries), ())
+        store.add(run(rows=BETTER, flags=("from_folder",)), BETTER, {}, yields=True)
+        again = import_runs(store, str(tmp_path / "place"), silent, take_over=True)
+        assert ([one.entry for one in store.runs()], again.beside) == (list(done.entries), ())
+        own = store.add(run(rows=BETTER), BETTER, {})
+        assert [one.entry for one in store.runs()] == [own.entry]
+
+
+def test_what_is_taken_over_in_vain_is_told(tmp_path: Path) -> None:
+    """Where the store itself has a later grading of a run, that one still counts."""
+    with ResultStore(tmp_path / "far") as far:
+        first = far.add(run(), TWO, {})
+        export_runs(far, far.runs(), str(tmp_path / "place"), silent)
+    with ResultStore(tmp_path / "s") as store:
+        store.add(run(rows=WORSE), WORSE, {})
+        own = store.add(run(rows=BETTER), BETTER, {})
+        done = import_runs(store, str(tmp_path / "place"), silent, take_over=True)
+        assert [one.entry for one in store.runs()] == [own.entry]
+        assert done.beside == (first.entry,)

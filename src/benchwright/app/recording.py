@@ -185,17 +185,17 @@ def take_folder(store: ResultStore, folder: ResultsFolder, *, take_over: bool = 
     """Take a finished results folder into a store that did not record it when it was graded.
 
     Nothing shows where it was graded, so the run is flagged ``from_folder``; and it does not count where the store has
-    recorded the same run itself, unless it is to take over.  What says the same is left as it is.  Raises as `record`.
+    recorded the same run itself.  One that is to take over is recorded as if it had been graded here.  What says the
+    same is left as it is.  Raises as `record`.
     """
     run, rows, files = _contents(folder)
+    if take_over:
+        return store.add(run, rows, files)
     handed = dataclasses.replace(run, flags=(*run.flags, FROM_FOLDER))
     known = store.saying(run, rows) or store.saying(handed, rows)
     if known is not None:
-        if take_over:
-            store.adopt(known.entry)
-        if not take_over or store.counts(known.entry):
-            return store.run(known.entry)
-    return store.add(handed, rows, files, yields=not take_over)
+        return store.run(known.entry)
+    return store.add(handed, rows, files, yields=True)
 
 
 def _contents(folder: ResultsFolder) -> tuple[StoredRun, list[ResultRow], dict[str, Path | bytes]]:

@@ -191,11 +191,20 @@ def _import_export(
         new=len(runs),
         there_before=done.there_before,
         left_out=done.problems,
-        notes=tuple(map(_beside, done.beside)),
+        notes=(*_now_counting(done.now_count), *(_beside(entry, take_over=take_over) for entry in done.beside)),
     )
 
 
-def _beside(entry: str) -> str:
+def _now_counting(count: int) -> tuple[str, ...]:
+    return (f"{count} {'run that was' if count == 1 else 'runs that were'} there already count now.",) if count else ()
+
+
+def _beside(entry: str, *, take_over: bool) -> str:
+    if take_over:
+        return (
+            f"Run {entry[:12]} does not count even so: this store has recorded the same run itself, as often or more "
+            f"often; `bw results list --superseded` shows both."
+        )
     return (
         f"Run {entry[:12]} does not count: this store has recorded the same run itself. It is listed with "
         f"`bw results list --superseded`; --take-over lets the newest count, whoever recorded it."
@@ -219,7 +228,7 @@ def _import_own(path: Path, form: str, workspace: Workspace, store: Path | None,
         runs=(run,) if new else (),
         new=int(new),
         there_before=int(not new),
-        notes=tuple(_beside(one.entry) for one in beside),
+        notes=tuple(_beside(one.entry, take_over=take_over) for one in beside),
     )
 
 

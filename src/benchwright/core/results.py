@@ -146,6 +146,10 @@ class StoredRun:
         return not self.scores
 
 
+HANDED_OVER = frozenset({"bundle", "from_folder"})
+"""Flags of own results that somebody handed over: nothing shows on which machine they were graded."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemFacts:
     """What breakdowns, windows and pages need to know of a problem."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchwright.core.digest import digest_of
-from benchwright.core.results import Origin, ScoredRun, StoredRun, Tally
+from benchwright.core.results import HANDED_OVER, Origin, ScoredRun, StoredRun, Tally
+from benchwright.store.index import TAKEN_IN
 
 _ASKED = (
     "model",
@@ -26,9 +27,8 @@ _ASKED = (
 """What a manifest says of how a model was asked.  A grading of a file of answers says none of it."""
 
 
-_HANDED_OVER = frozenset({"bundle", "from_folder", "taken_in"})
+_OTHERS = HANDED_OVER | {TAKEN_IN}
 """Flags of runs that somebody else may have graded: they are nobody's repeats."""
-
 _DIGITS = 8
 """Of an entry's id in a label; more where these do not tell rows apart."""
 
@@ -123,6 +123,6 @@ def _mean(tallies: Mapping[str, Tally], problems: Sequence[str]) -> float | None
 def _asked(run: StoredRun) -> str:
     """A digest of how the model was asked; empty when that is not known, or somebody else says it."""
     known: dict[str, Any] = {name: run.manifest[name] for name in _ASKED if name in run.manifest}
-    if run.origin is not Origin.OWN or _HANDED_OVER.intersection(run.flags) or "template_digest" not in known:
+    if run.origin is not Origin.OWN or _OTHERS.intersection(run.flags) or "template_digest" not in known:
         return ""
     return digest_of(known)

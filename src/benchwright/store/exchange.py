@@ -39,7 +39,9 @@ class Exchange:
     problems: tuple[str, ...] = ()
     """Why entries were left out, a sentence for each."""
     beside: tuple[str, ...] = ()
-    """Of an import: new entries that do not count, because the store recorded the same run itself."""
+    """Of an import: entries that do not count, because the store recorded the same run itself."""
+    now_count: int = 0
+    """Of an import that takes over: entries that were there and did not count before."""
 
     def to_plain(self) -> dict[str, Any]:
         """The exchange as plain data."""
@@ -212,6 +214,7 @@ def import_runs(
     except FileNotFoundError:
         raise UsageError(f"{address} holds no {STORE_FILE}; expected what `bw store export` writes.") from None
     known, there = store.layout.names(), place.entries()
+    counted = {run.entry for run in store.runs()}
     taken, before = [], 0
     problems: list[str] = []
     found = _entries(place, [name for name in there if name not in known], problems)
@@ -229,8 +232,22 @@ def import_runs(
             taken += [name] if new else []
             before += not new
         report(number, len(there))
-    beside = tuple(run.entry for run in store.beside(taken))
-    return Exchange(place=address, entries=tuple(taken), there_before=before, problems=tuple(problems), beside=beside)
+    counting = {run.entry for run in store.runs()}
+    return Exchange(
+        place=address,
+        entries=tuple(taken),
+        there_before=before,
+        problems=tuple(problems),
+        beside=_ends(store, there) if take_over else tuple(run.entry for run in store.beside(taken)),
+        now_count=len(counting.intersection(there) - counted - set(taken)),
+    )
+
+
+def _ends(store: ResultStore, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of these entries that none of the others replaces, and that do not count even so."""
+    runs = {run.entry: run for run in store.runs(superseded=True) if run.entry in set(names)}
+    replaced = {run.supersedes for run in runs.values()}
+    return tuple(name for name in sorted(runs) if name not in replaced and not store.counts(name))
 
 
 def _entries(place: Place, names: Iterable[str], problems: list[str]) -> list[Entry]:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.core.errors import MachineError
-from benchwright.core.results import Origin, StoredRun
+from benchwright.core.results import HANDED_OVER, Origin, StoredRun
 from benchwright.store.entries import Entry, run_from_plain, run_to_plain
 
-INDEX_SCHEMA = 2
+INDEX_SCHEMA = 3
 """An index of another schema is made anew; it holds nothing of its own."""
 
 TAKEN_IN = "taken_in"
@@ -31,6 +31,9 @@ CREATE TABLE IF NOT EXISTS entries (
     body TEXT NOT NULL
 ) WITHOUT ROWID
 """
+_TAKEN, _HANDED = 1, 2
+"""What an entry is that this store did not record: taken in from another store, handed over as a bundle or a folder.
+The smaller their sum, the sooner it counts for its run."""
 _BUSY_SECONDS = 60.0
 
 
@@ -46,7 +49,7 @@ class Known:
     content: str
     generation: int
     foreign: bool
-    """Whether it was taken in from elsewhere."""
+    """Whether it was taken in from elsewhere, or handed over."""
 
 
 class Index:
@@ -116,8 +119,8 @@ class Index:
             " ORDER BY head DESC, generation DESC, entry DESC"
         )
         return [
-            Known(entry=entry, content=content, generation=generation, foreign=bool(foreign))
-            for entry, content, generation, foreign in self._rows(query, _name(run_id))
+            Known(entry=entry, content=content, generation=generation, foreign=bool(taken))
+            for entry, content, generation, taken in self._rows(query, _name(run_id))
         ]
 
     def runs(self, wanted: Mapping[str, str], *, superseded: bool) -> list[StoredRun]:
@@ -127,7 +130,7 @@ class Index:
         order = " ORDER BY benchmark, subset, variant, model, run_id, generation, entry"
         values = [value if name == "entry" else _name(value) for name, value in wanted.items()]
         bodies = self._rows(query + order, *values)
-        return [_read(body, foreign=bool(foreign)) for body, foreign in bodies]
+        return [_read(body, foreign=bool(taken & _TAKEN)) for body, taken in bodies]
 
     def dump(self) -> list[tuple[Any, ...]]:
         """Everything in it, in the order of the entries."""
@@ -174,7 +177,7 @@ def _row(entry: Entry) -> tuple[str | int, ...]:
         *map(_name, named),
         entry.content,
         entry.generation,
-        entry.foreign,
+        _TAKEN * entry.foreign + _HANDED * bool(HANDED_OVER.intersection(run.flags)),
         json.dumps(run_to_plain(run)),
     )
 
@@ -193,7 +196,8 @@ def _name(text: str) -> str:
 def _mark_heads(connection: sqlite3.Connection, run_ids: Iterable[str]) -> None:
     """Of each run one entry counts: the one at the end of the longest chain; of several, that of the last digest.
 
-    One that this store recorded goes before all that were taken in from elsewhere.  There are several ends when two
+    One that this store recorded goes before all that were taken in from elsewhere, and these before what was handed
+    over as a bundle or a folder.  There are several ends when two
     stores went on from the same entry and one was imported into the other.
     """
     for run_id in run_ids:

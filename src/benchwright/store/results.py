@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from benchwright.core.errors import UnknownNameError, UsageError
-from benchwright.core.results import Origin, ProblemFacts, ScoredRun, StoredRun
+from benchwright.core.results import HANDED_OVER, Origin, ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import ResultRow, Score
 from benchwright.store import finding, upkeep
 from benchwright.store.catalogue import Catalogue
@@ -110,7 +110,7 @@ class ResultStore:
             with self._catalogue.held():
                 self._catalogue.catch_up_locked()
                 head = self._catalogue.use(lambda index: index.head(run.run_id))
-                if head is not None and head.content == content and (yields or self._is_own(head, digests)):
+                if head is not None and head.content == content and (yields or self._is_own(head, run, digests)):
                     return self._with_manifest(self._look_up(head.entry))
                 recorded = dataclasses.replace(
                     run, recorded=now(), supersedes=head.entry if head else None, files=digests
@@ -304,12 +304,15 @@ class ResultStore:
         """Everything in the index, to compare."""
         return self._catalogue.use(lambda index: index.dump())
 
-    def _is_own(self, head: Known, digests: Mapping[str, str]) -> bool:
+    def _is_own(self, head: Known, run: StoredRun, digests: Mapping[str, str]) -> bool:
         """Whether the entry that counts is of this store; one taken in becomes that when its files are the same."""
-        if head.foreign and self._look_up(head.entry).files == digests:
-            self.adopt(head.entry)
+        if not head.foreign:
             return True
-        return not head.foreign
+        there = self._look_up(head.entry)
+        if there.files != digests or HANDED_OVER.intersection(there.flags) != HANDED_OVER.intersection(run.flags):
+            return False
+        self.adopt(head.entry)
+        return True
 
     def _with_manifest(self, run: StoredRun) -> StoredRun:
         if MANIFEST not in run.files:
