@@ -334,7 +334,7 @@ def test_rows_of_other_kinds_are_not_taken_in(tmp_path: Path, column: str, value
 
 
 def test_what_another_store_recorded_goes_before_a_bundle(tmp_path: Path) -> None:
-    """A backup of a run counts in place of the same run out of a bundle; taken over, before what comes after it, too."""
+    """A backup of a run counts in place of the same run out of a bundle; taken over, before all of these."""
     with ResultStore(tmp_path / "far") as far:
         far.add(run(), TWO, {})
         export_runs(far, far.runs(), str(tmp_path / "place"), silent)

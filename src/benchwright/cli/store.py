@@ -164,8 +164,8 @@ def gc(superseded: bool, dry_run: bool, store: Path | None, as_json: bool) -> No
         return
     verb = "would be removed" if dry_run else "removed"
     click.echo(
-        f"{verb}: {done.stages} half-written entries, {done.superseded} superseded ones, {done.blobs} files that no "
-        f"run needs; {done.freed_bytes / 2**20:.1f} MiB."
+        f"{verb}: half-written entries {done.stages}, superseded ones {done.superseded}, files that no run needs "
+        f"{done.blobs}; {done.freed_bytes / 2**20:.1f} MiB."
     )
     if done.kept_blobs:
         click.echo(done.kept_blobs)
