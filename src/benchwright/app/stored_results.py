@@ -14,6 +14,8 @@ from benchwright.store.finding import near_names, shown
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.results import ResultStore
 
+_PATH = 1000
+"""Characters of a path that a message shows: one that is cut does not say what was looked for."""
 _FEW = 5
 """Names that a message lists."""
 _NAME = 40
@@ -51,7 +53,7 @@ def _of_store(name: str, store: ResultStore) -> StoredRun:
             ) from error
         if "/" in name or name.startswith("~"):
             raise UsageError(
-                f"There is no folder {shown(name)}, and no run in {store.layout.root} has that name; `bw results list` "
+                f"There is no folder {shown(name, _PATH)}, and no run in {store.layout.root} has that name; `bw results list` "
                 f"shows what runs there are."
             ) from error
         raise
