@@ -53,8 +53,8 @@ def _of_store(name: str, store: ResultStore) -> StoredRun:
             ) from error
         if "/" in name or name.startswith("~"):
             raise UsageError(
-                f"There is no folder {shown(name, _PATH)}, and no run in {store.layout.root} has that name; `bw results list` "
-                f"shows what runs there are."
+                f"There is no folder {shown(name, _PATH)}, and no run in {store.layout.root} has that name; "
+                f"`bw results list` shows what runs there are."
             ) from error
         raise
 
