@@ -75,8 +75,8 @@ def test_one_row_by_itself_is_a_file(row: MakeRow, write: Write) -> None:
         ("a.json", b"[" * 100_000, "is not usable JSON"),
         ("a.json", b"[" + b"9" * 5_000 + b"]", "is not usable JSON"),
         ("a.json", b"\x1f\x8b\x08\x00broken", "is damaged|ends early"),
-        ("a.jsonl", gzip.compress(b"{}" * 1000)[:30], "ends early"),
-        ("a.json", gzip.compress(b"[{}]" * 1000)[:30], "ends early"),
+        ("a.jsonl", gzip.compress(b"{}" * 1000, mtime=0)[:30], "ends early"),
+        ("a.json", gzip.compress(b"[{}]" * 1000, mtime=0)[:30], "ends early"),
         ("a.parquet", b"PAR1 and then nothing of use", "is not a readable Parquet file"),
     ],
 )
