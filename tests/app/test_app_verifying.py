@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from app_pieces import PROBLEMS, ScriptedFactory, first_ids, references, run_grading, write_samples
 from bundle_forging import Lines, files_of, forged, packed
-from verify_pieces import Forgery, found, functions_bundle, texts
+from verify_pieces import Forgery, found, texts
 
 from benchwright.app.bundles import write_bundle
 from benchwright.app.results import regrade
@@ -19,18 +19,6 @@ from benchwright.app.verifying import verify
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
 from benchwright.testing import finished_record, lost_record
-
-
-@pytest.fixture(scope="module")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of functions, made once."""
-    return functions_bundle(tmp_path_factory.mktemp("once"))
-
-
-@pytest.fixture
-def bundle(once: Path, tmp_path: Path) -> Path:
-    """A copy of the bundle of functions."""
-    return shutil.copy(once, tmp_path / "a.bw.zip")
 
 
 def test_an_honest_bundle_is_sound(bundle: Path) -> None:

@@ -2,43 +2,16 @@
 
 import contextlib
 import random
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bundle_forging import files_of, forged
-from verify_pieces import functions_bundle, patches_bundle
 
 from benchwright.app.results import regrade
 from benchwright.app.verifying import verify
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
-
-
-@pytest.fixture(scope="module")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of functions, made once."""
-    return functions_bundle(tmp_path_factory.mktemp("once"))
-
-
-@pytest.fixture
-def bundle(once: Path, tmp_path: Path) -> Path:
-    """A copy of the bundle of functions."""
-    return shutil.copy(once, tmp_path / "a.bw.zip")
-
-
-@pytest.fixture(scope="module")
-def patches_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of patches, made once."""
-    return patches_bundle(tmp_path_factory.mktemp("patches"))
-
-
-@pytest.fixture
-def patches(patches_once: Path, tmp_path: Path) -> Path:
-    """A copy of the bundle of patches."""
-    return shutil.copy(patches_once, tmp_path / "p.bw.zip")
-
 
 VALUES: tuple[Any, ...] = (None, -1, 1e308, "x", [], {}, 10**30, "\ud800", True, [[]], {"a": 1}, float("nan"), "../x")
 

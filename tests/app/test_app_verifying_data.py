@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from agent_pieces import IDS, write_rows
 from app_pieces import PROBLEMS, ScriptedFactory, first_ids, references, run_grading, write_samples
 from bundle_forging import Lines, files_of, forged, packed
-from verify_pieces import found, functions_bundle, patches_bundle, texts
+from verify_pieces import found, texts
 
 from benchwright.app.bundles import write_bundle
 from benchwright.app.verification import Check
@@ -21,30 +20,6 @@ from benchwright.benchmarks.starter.benchmark import BENCHMARK
 from benchwright.benchmarks.starter.source import read_rows
 from benchwright.core.digest import digest_of
 from benchwright.testing import finished_record
-
-
-@pytest.fixture(scope="module")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of functions, made once."""
-    return functions_bundle(tmp_path_factory.mktemp("once"))
-
-
-@pytest.fixture
-def bundle(once: Path, tmp_path: Path) -> Path:
-    """A copy of the bundle of functions."""
-    return shutil.copy(once, tmp_path / "a.bw.zip")
-
-
-@pytest.fixture(scope="module")
-def patches_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of patches, made once."""
-    return patches_bundle(tmp_path_factory.mktemp("patches"))
-
-
-@pytest.fixture
-def patches(patches_once: Path, tmp_path: Path) -> Path:
-    """A copy of the bundle of patches."""
-    return shutil.copy(patches_once, tmp_path / "p.bw.zip")
 
 
 def test_all_of_the_data_is_known_by_its_digest(scripted: ScriptedFactory, home: Path, tmp_path: Path) -> None:

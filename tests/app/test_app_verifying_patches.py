@@ -1,7 +1,6 @@
 """What checking a bundle of patches finds."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,24 +8,12 @@ from typing import Any
 import pytest
 from agent_pieces import GOOD, IDS, write_rows
 from bundle_forging import Lines, files_of, forged, packed
-from verify_pieces import Forgery, found, patches_bundle, texts
+from verify_pieces import Forgery, found, texts
 
 from benchwright.app.results import regrade
 from benchwright.app.verification import Check
 from benchwright.app.verifying import verify
 from benchwright.app.workspace import Workspace
-
-
-@pytest.fixture(scope="module")
-def patches_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of patches, made once."""
-    return patches_bundle(tmp_path_factory.mktemp("patches"))
-
-
-@pytest.fixture
-def patches(patches_once: Path, tmp_path: Path) -> Path:
-    """A copy of the bundle of patches."""
-    return shutil.copy(patches_once, tmp_path / "p.bw.zip")
 
 
 def test_a_bundle_of_patches_is_sound(patches: Path) -> None:

@@ -1,32 +1,19 @@
 """Variant, environment, limits, control runs and cost in a bundle are what they can be."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from app_pieces import PROBLEMS, ScriptedFactory, first_ids, private_home, references, run_grading, write_samples
 from bundle_forging import Lines, files_of, forged, packed
-from verify_pieces import found, functions_bundle, scripted_record, texts
+from verify_pieces import found, scripted_record, texts
 
 from benchwright.app.bundles import write_bundle
 from benchwright.app.controls import CheckOptions, check_benchmark
 from benchwright.app.verifying import VerifyReport, verify
 from benchwright.app.workspace import Workspace
 from benchwright.testing import finished_record
-
-
-@pytest.fixture(scope="module")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle of functions, made once."""
-    return functions_bundle(tmp_path_factory.mktemp("once"))
-
-
-@pytest.fixture
-def bundle(once: Path, tmp_path: Path) -> Path:
-    """A copy of the bundle of functions."""
-    return shutil.copy(once, tmp_path / "a.bw.zip")
 
 
 def changed(bundle: Path, **fields: Any) -> VerifyReport:
