@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from browsing import Visitor, addresses, data_of, launched
+from browsing import Visitor, addresses, data_of
 from site_pieces import site
 
 from benchwright.core.results import Tally
@@ -21,13 +21,6 @@ from benchwright.stats.paired import bonett_price, mcnemar_exact, paired_differe
 
 DATA = site()
 IDS = [table_id(table) for table in DATA.tables]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One browser for all tests here."""
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -1,23 +1,15 @@
 """Every text of a site may be anybody's; none of it may run, on any page, in any browser."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Visitor, addresses, launched
+from browsing import Visitor, addresses
 from site_pieces import HOSTILE, hostile, site
 
 from benchwright.leaderboard.site import charts
 from benchwright.leaderboard.site.build import build_site
 from benchwright.leaderboard.site.model import SiteOptions
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One browser for all tests here."""
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hypothesis import strategies as st
+
 from benchwright.core.results import Origin, ReportedScore, StoredRun
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
@@ -75,3 +77,28 @@ def reported(model: str = "m", value: float = 0.611) -> StoredRun:
 
 
 FILES: Mapping[str, bytes] = {"plans.json": b"{}", "empty.jsonl": b""}
+
+
+ANY_ROW = st.builds(
+    ResultRow,
+    problem_id=st.text(),
+    sample=st.integers(0, 9),
+    score=st.sampled_from(Score),
+    verdict=st.builds(
+        Verdict,
+        outcome=st.sampled_from(Outcome),
+        reason=st.sampled_from(Reason),
+        detail=st.text(st.characters(codec=None)),  # lone surrogates too: messages of answers hold anything
+        planned=st.integers(0, 9),
+        passed=st.integers(0, 9),
+        judge_version=st.integers(1, 3),
+        record_digest=st.none() | st.text(),
+    ),
+    job_digest=st.none() | st.text(),
+    wall_seconds=st.floats(0, 1e9),
+    cpu_seconds=st.floats(0, 1e9),
+    memory_peak_bytes=st.integers(0, 1 << 50),
+    notes=st.lists(st.text()).map(tuple),
+    missing_names=st.lists(st.text()).map(tuple),
+)
+"""Rows of every kind, whether or not a judge would give them."""

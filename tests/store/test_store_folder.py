@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from entry_pieces import ANY_ROW
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,28 +16,6 @@ from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.store.folder import ResultsFolder, row_from_plain, row_to_plain
 from benchwright.store.upgrades import Kind, schema_of
-
-rows = st.builds(
-    ResultRow,
-    problem_id=st.text(),
-    sample=st.integers(0, 9),
-    score=st.sampled_from(Score),
-    verdict=st.builds(
-        Verdict,
-        outcome=st.sampled_from(Outcome),
-        reason=st.sampled_from(Reason),
-        detail=st.text(st.characters(codec=None)),  # lone surrogates too: messages of answers hold anything
-        planned=st.integers(0, 9),
-        passed=st.integers(0, 9),
-        judge_version=st.integers(1, 3),
-        record_digest=st.none() | st.text(),
-    ),
-    job_digest=st.none() | st.text(),
-    wall_seconds=st.floats(0, 100),
-    cpu_seconds=st.floats(0, 100),
-    memory_peak_bytes=st.integers(0, 1 << 40),
-    missing_names=st.lists(st.text()).map(tuple),
-)
 
 
 def row(problem: str = "a", **changes: Any) -> ResultRow:
@@ -54,13 +33,13 @@ def row(problem: str = "a", **changes: Any) -> ResultRow:
     return ResultRow(problem_id=problem, **values)
 
 
-@given(rows)
+@given(ANY_ROW)
 def test_rows_survive_their_plain_form(one: ResultRow) -> None:
     """A row read back is the row written."""
     assert row_from_plain(json.loads(json.dumps(row_to_plain(one)))) == one
 
 
-@given(st.lists(rows, max_size=5))
+@given(st.lists(ANY_ROW, max_size=5))
 def test_rows_survive_the_file(tmp_path_factory: pytest.TempPathFactory, several: list[ResultRow]) -> None:
     """Rows come back from the file in order, whatever text is in them."""
     folder = ResultsFolder(tmp_path_factory.mktemp("folder"))

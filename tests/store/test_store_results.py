@@ -6,14 +6,14 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from entry_pieces import FILES, HOSTILE_NAMES, TWO, reported, row, rows_of, run
+from entry_pieces import ANY_ROW, FILES, HOSTILE_NAMES, TWO, reported, row, rows_of, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import Origin, Tally
 from benchwright.core.runs import ResultRow, Score
-from benchwright.core.verdicts import Outcome, Verdict
+from benchwright.core.verdicts import Outcome
 from benchwright.store.results import ResultStore
 from benchwright.store.row_tables import read_rows, storable, write_rows
 
@@ -54,32 +54,8 @@ def test_faults_are_left_out_and_missing_samples_count(tmp_path: Path) -> None:
         }
 
 
-any_rows = st.builds(
-    ResultRow,
-    problem_id=st.text(),
-    sample=st.integers(0, 9),
-    score=st.sampled_from(Score),
-    verdict=st.builds(
-        Verdict,
-        outcome=st.sampled_from(Outcome),
-        reason=st.just(TWO[0].verdict.reason),
-        detail=st.text(st.characters(codec=None)),
-        planned=st.integers(0, 9),
-        passed=st.integers(0, 9),
-        judge_version=st.integers(1, 3),
-        record_digest=st.none() | st.text(),
-    ),
-    job_digest=st.none() | st.text(),
-    wall_seconds=st.floats(0, 1e9),
-    cpu_seconds=st.floats(0, 1e9),
-    memory_peak_bytes=st.integers(0, 1 << 50),
-    notes=st.lists(st.text()).map(tuple),
-    missing_names=st.lists(st.text()).map(tuple),
-)
-
-
 @settings(deadline=None, max_examples=30)
-@given(st.lists(any_rows, max_size=4))
+@given(st.lists(ANY_ROW, max_size=4))
 def test_rows_survive_parquet(tmp_path_factory: pytest.TempPathFactory, rows: list[ResultRow]) -> None:
     """Rows come back from the file in order; only lone surrogates are spelled out, and that only once."""
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
