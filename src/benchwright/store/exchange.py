@@ -245,7 +245,8 @@ def import_runs(
 
 def _ends(store: ResultStore, names: Iterable[str]) -> tuple[str, ...]:
     """Those of these entries that none of the others replaces, and that do not count even so."""
-    runs = {run.entry: run for run in store.runs(superseded=True) if run.entry in set(names)}
+    wanted = set(names)
+    runs = {run.entry: run for run in store.runs(superseded=True) if run.entry in wanted}
     replaced = {run.supersedes for run in runs.values()}
     return tuple(name for name in sorted(runs) if name not in replaced and not store.counts(name))
 
