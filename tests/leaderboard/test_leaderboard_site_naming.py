@@ -36,7 +36,7 @@ def test_tables_of_one_title_are_told_apart() -> None:
     (row,) = OWN.rows
     assert row.estimate
     thrice = replace(OWN, rows=(replace(row, estimate=replace(row.estimate, samples=3)),))
-    assert names_of((OWN, thrice)) == ("T – 1 sample of each task", "T – 3 samples of each task")
+    assert names_of((OWN, thrice)) == ("T – one sample each", "T – several samples each")
     loop = replace(OWN, rows=(replace(row, scaffold="loop"),))
     assert names_of((OWN, loop)) == ("T – mini", "T – loop")
     two = replace(OWN, rows=OWN.rows * 2)

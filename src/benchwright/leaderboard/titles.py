@@ -1,4 +1,4 @@
-"""Titles that tell tables of one subset and variant apart, by what sets them apart."""
+"""Titles that tell tables of one subset and variant apart, by what sets them apart: for the terminal and for pages."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -14,24 +14,38 @@ def told_apart(tables: Sequence[Table]) -> tuple[Table, ...]:
     The first of a title keeps it.  The others are given as much of what sets them apart from one another, and from
     the first, as it takes; where all that is the same, a number.
     """
+    words = what_sets_apart(tables)
+    titles: set[str] = set()
+    names = []
+    for table, said in zip(tables, words, strict=True):
+        names.append(", ".join((table.title, *said)) if table.title in titles else table.title)
+        titles.add(table.title)
+    return tuple(replace(table, title=name) for table, name in zip(tables, numbered(names), strict=True))
+
+
+def what_sets_apart(tables: Sequence[Table]) -> list[tuple[str, ...]]:
+    """What sets each table apart from the others of its title, in words; nothing for one that is alone with it."""
     alike: dict[str, list[int]] = {}
     for place, table in enumerate(tables):
         alike.setdefault(table.title, []).append(place)
-    found = list(tables)
-    for title, places in alike.items():
-        for place, words in zip(places[1:], _words([tables[one] for one in places])[1:], strict=True):
-            found[place] = replace(tables[place], title=", ".join((title, *words)))
-    # A table may by chance be called what another was made to be called.
-    taken = {table.title for table in found}
-    seen: set[str] = set()
-    for place, table in enumerate(found):
-        title = table.title
-        if title in seen:
-            title = next(name for number in count(2) if (name := f"{table.title} ({number})") not in taken)
-        seen.add(title)
-        taken.add(title)
-        found[place] = replace(table, title=title)
-    return tuple(found)
+    found: list[tuple[str, ...]] = [() for _ in tables]
+    for places in alike.values():
+        for place, words in zip(places, _words([tables[one] for one in places]), strict=True):
+            found[place] = words
+    return found
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """The same names, none of them twice: what is there already gets a number that makes no name of another's."""
+    taken, seen = set(names), set[str]()
+    found = []
+    for name in names:
+        free = (f"{name} ({number})" for number in count(2))
+        unlike = name if name not in seen else next(other for other in free if other not in taken)
+        seen.add(unlike)
+        taken.add(unlike)
+        found.append(unlike)
+    return found
 
 
 def _words(tables: Sequence[Table]) -> list[tuple[str, ...]]:
