@@ -41,7 +41,7 @@ def test_tables_of_one_title_are_told_apart() -> None:
     assert names_of((OWN, loop)) == ("T – mini", "T – loop")
     two = replace(OWN, rows=OWN.rows * 2)
     assert names_of((OWN, two)) == ("T – 1 model", "T – 2 models")
-    assert names_of((OWN, replace(OWN, reason="another"))) == ("T (1)", "T (2)")
+    assert names_of((OWN, replace(OWN, reason="another"))) == ("T", "T (2)")
 
 
 def test_a_title_of_its_own_stays_as_it_is() -> None:

@@ -97,7 +97,13 @@ def _flags(table: Table) -> str:
     return _listed(flag.name for row in table.rows for flag in row.flags)
 
 
-_ASPECTS: tuple[Callable[[Table], str], ...] = (_origin, _version, _metric, _scaffold, _samples, _problems, _flags)
+def _rows(table: Table) -> str:
+    return "1 model" if len(table.rows) == 1 else f"{len(table.rows)} models"
+
+
+_ASPECTS: tuple[Callable[[Table], str], ...] = (
+    _origin, _version, _metric, _scaffold, _samples, _problems, _flags, _rows,
+)  # fmt: skip
 _FEW = 2
 """Names that stand in a title."""
 
