@@ -130,6 +130,14 @@ def test_other_conditions_are_no_repeats(store: Path) -> None:
     assert "variant" in found.together.apart[0]
 
 
+def test_runs_that_were_asked_otherwise_are_no_repeats(store: Path) -> None:
+    """Greedy answers and drawn ones of one model are two models' worth of numbers, as in a ranking."""
+    for number, temperature in enumerate((0, 1, 1)):
+        asked = {"template_digest": "t", "generation": {"temperature": temperature}}
+        add_run(store, "a", "PF", run_id=str(number), manifest=asked)
+    assert sorted(model["runs"] for model in reported(store, "a").to_plain()["models"]) == [1, 2]
+
+
 def test_several_models_say_what_problems_are_like(store: Path) -> None:
     """Which nobody and everybody solves, on the problems that all have; the best model is first."""
     add_run(store, "low", "PFFF")

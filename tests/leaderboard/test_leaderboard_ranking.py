@@ -186,6 +186,17 @@ def test_missing_answers_are_those_of_the_tables_problems() -> None:
     assert {row.model: row.missing for row in table.rows} == {"a": 1, "b": 0}
 
 
+def test_numbers_alone_count_no_problems() -> None:
+    """Where a source states a number, its flag speaks of the benchmark and not of one problem."""
+    run = stored(
+        "a", origin=Origin.IMPORTED, source=Source(kind="k", title="List"), scores=(),
+        reported=(ReportedScore(metric="pass@1", value=0.5),), facts=ModelFacts(cutoff="2025-01-01"),
+    )  # fmt: skip
+    (table,) = reported_tables([run], title="B", benchmark=BenchmarkFacts(public="2024-06-18"))
+    texts = [flag.text for flag in table.rows[0].flags if flag.name == "contamination"]
+    assert texts == ["The problems were public before the model's cut-off, 2025-01-01."]
+
+
 def test_what_others_hand_over_is_nobodys_repeat() -> None:
     """A run out of a bundle has a row of its own, however alike it says it was asked."""
     asked = {"manifest": {"template_digest": "t"}}

@@ -24,6 +24,7 @@ from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.breakdowns import IN_THEIR_ORDER
+from benchwright.leaderboard.contenders import asked, labels_of
 from benchwright.leaderboard.policy import Conditions, Imports, Policy, arrange
 from benchwright.stats.breakdown import GroupEstimate
 from benchwright.stats.gaps import Gap, gap
@@ -167,15 +168,11 @@ def _refuse_unfit(runs: Sequence[StoredRun]) -> None:
 
 def _by_model(scored: Sequence[ScoredRun]) -> dict[str, list[ScoredRun]]:
     """Runs of one model under equal conditions together, as repeats; a label for each that no other has."""
-    apart: dict[tuple[str, Conditions], list[ScoredRun]] = {}
+    apart: dict[tuple[str, Conditions, str], list[ScoredRun]] = {}
     for one in scored:
-        apart.setdefault((one.run.model, Conditions.of(one)), []).append(one)
-    names = [model for model, _ in apart]
-    labels = {}
-    for (model, _), together in apart.items():
-        label = model if names.count(model) == 1 else f"{model} [{together[-1].run.entry[:8]}]"
-        labels[label] = together
-    return labels
+        apart.setdefault((one.run.model, Conditions.of(one), asked(one.run)), []).append(one)
+    together = list(apart.values())
+    return dict(zip(labels_of([[one.run for one in runs] for runs in together], counted=False), together, strict=True))
 
 
 def _read(

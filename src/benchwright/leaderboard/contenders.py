@@ -8,6 +8,7 @@ from typing import Any
 
 from benchwright.core.digest import digest_of
 from benchwright.core.results import HANDED_OVER, Origin, ScoredRun, StoredRun, Tally
+from benchwright.leaderboard.titles import numbered
 from benchwright.store.index import TAKEN_IN
 
 _ASKED = (
@@ -64,29 +65,35 @@ def contenders(runs: Sequence[ScoredRun], problems: Sequence[str]) -> list[Conte
     """
     pooled: dict[str, list[ScoredRun]] = {}
     for scored in sorted(runs, key=lambda one: (one.run.recorded, one.run.entry)):
-        pooled.setdefault(_asked(scored.run) or scored.run.entry, []).append(scored)
-    labels = _labels(list(pooled.values()))
+        pooled.setdefault(asked(scored.run) or scored.run.entry, []).append(scored)
+    labels = labels_of([[scored.run for scored in together] for together in pooled.values()])
     return [_contender(together, problems, label) for together, label in zip(pooled.values(), labels, strict=True)]
 
 
-def _labels(rows: Sequence[Sequence[ScoredRun]]) -> list[str]:
-    """A different name for each row.  A model may be called what another one's label would be."""
-    names = Counter(together[0].run.model for together in rows)
-    digits = _DIGITS
-    while True:
-        labels = [_label([scored.run for scored in together], names, digits) for together in rows]
+def labels_of(rows: Sequence[Sequence[StoredRun]], *, counted: bool = True) -> list[str]:
+    """A different name for each row: the model's, with digits of the entry where others have it too.
+
+    A model may be called what another one's label would be; then more digits are taken.
+
+    Args:
+        rows: The runs behind each row, the last one last.
+        counted: Whether the name of several runs says how many they are.
+    """
+    names = Counter(runs[0].model for runs in rows)
+    for digits in range(_DIGITS, 64 + _DIGITS, _DIGITS):
+        labels = [_label(runs, names, digits, counted=counted) for runs in rows]
         counts = Counter(labels)
         if len(counts) == len(labels):
             return labels
-        names.update(together[-1].run.model for together, label in zip(rows, labels, strict=True) if counts[label] > 1)
-        digits += _DIGITS
+        names.update(runs[-1].model for runs, label in zip(rows, labels, strict=True) if counts[label] > 1)
+    return numbered(labels)
 
 
-def _label(runs: Sequence[StoredRun], names: Mapping[str, int], digits: int) -> str:
+def _label(runs: Sequence[StoredRun], names: Mapping[str, int], digits: int, *, counted: bool) -> str:
     label = runs[-1].model
     if names[label] > 1:
         label += f" [{runs[-1].entry[:digits]}]"
-    return f"{label} ({len(runs)} runs)" if len(runs) > 1 else label
+    return f"{label} ({len(runs)} runs)" if counted and len(runs) > 1 else label
 
 
 def _contender(together: Sequence[ScoredRun], problems: Sequence[str], label: str) -> Contender:
@@ -120,7 +127,7 @@ def _mean(tallies: Mapping[str, Tally], problems: Sequence[str]) -> float | None
     return statistics.fmean(shares) if shares else None
 
 
-def _asked(run: StoredRun) -> str:
+def asked(run: StoredRun) -> str:
     """A digest of how the model was asked; empty when that is not known, or somebody else says it."""
     known: dict[str, Any] = {name: run.manifest[name] for name in _ASKED if name in run.manifest}
     if run.origin is not Origin.OWN or _OTHERS.intersection(run.flags) or "template_digest" not in known:

@@ -41,7 +41,7 @@ def flags_of(
 
     Args:
         runs: The runs behind it.
-        problems: Ids of the problems of its table.
+        problems: Ids of the problems of its table; none where a source states numbers only.
         facts: What is known of them, by id; problems that are not in it have the benchmark's date.
         benchmark: What is known of the benchmark.
         faults: Samples left out of the score.
@@ -53,7 +53,7 @@ def flags_of(
     if missing:
         found.append(Flag(name=MISSING, text=f"{missing} problems have no answer and count as not solved."))
     public = [(facts[one].created if one in facts else "") or benchmark.public for one in problems]
-    return (*found, *_contamination(runs[-1].facts, public))
+    return (*found, *_contamination(runs[-1].facts, public or [benchmark.public], counted=bool(problems)))
 
 
 def _of_runs(runs: Sequence[StoredRun]) -> Iterator[Flag]:
@@ -82,8 +82,9 @@ def _integrity(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Flag]:
     )
 
 
-def _contamination(facts: ModelFacts, public: Sequence[str]) -> Iterator[Flag]:
+def _contamination(facts: ModelFacts, public: Sequence[str], *, counted: bool) -> Iterator[Flag]:
     found = window(facts, public)
+    what = f"{found.before} of {found.n} problems were" if found is not None and counted else "The problems were"
     if found is None:
         if any(public):
             yield Flag(
@@ -93,13 +94,12 @@ def _contamination(facts: ModelFacts, public: Sequence[str]) -> Iterator[Flag]:
     elif not found.clean and found.sure:
         yield Flag(
             name=CONTAMINATION,
-            text=f"{found.before} of {found.n} problems were public before the model's cut-off, {found.until}.",
+            text=f"{what} public before the model's cut-off, {found.until}.",
         )
     elif not found.clean:
         yield Flag(
             name=CONTAMINATION_POSSIBLE,
-            text=f"{found.before} of {found.n} problems were public before the model was released, {found.until}; its "
-            f"cut-off is not known.",
+            text=f"{what} public before the model was released, {found.until}; its cut-off is not known.",
         )
 
 

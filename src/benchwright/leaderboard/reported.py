@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from benchwright.core.benchmark_facts import BenchmarkFacts
 from benchwright.core.errors import UsageError
 from benchwright.core.results import StoredRun
+from benchwright.leaderboard.contenders import labels_of
 from benchwright.leaderboard.flags import flags_of
 from benchwright.leaderboard.tables import LeaderboardRow, Table
 
@@ -28,17 +29,17 @@ def _table(runs: Sequence[StoredRun], title: str, benchmark: BenchmarkFacts) -> 
     assert first.source is not None
     metrics = dict.fromkeys(score.metric for run in runs for score in run.reported)
     metric = next(iter(metrics))
-    names = [run.model for run in runs]
 
     def value(run: StoredRun) -> float:
         return next((score.value for score in run.reported if score.metric == metric), float("-inf"))
 
+    ranked = sorted(runs, key=lambda run: (-value(run), run.model, run.entry))
     rows = [
         LeaderboardRow(
             entry=run.entry,
             entries=(run.entry,),
             model=run.model,
-            label=run.model if names.count(run.model) == 1 else f"{run.model} [{run.entry[:8]}]",
+            label=label,
             scaffold=run.scaffold,
             origin=run.origin,
             source=run.source,
@@ -48,10 +49,10 @@ def _table(runs: Sequence[StoredRun], title: str, benchmark: BenchmarkFacts) -> 
             problems=next((score.n or 0 for score in run.reported if score.metric == metric), 0),
             cost=run.cost,
             finished=run.finished,
-            flags=flags_of([run], problems=("",), facts={}, benchmark=benchmark, faults=0, missing=0),
+            flags=flags_of([run], problems=(), facts={}, benchmark=benchmark, faults=0, missing=0),
             facts=run.facts,
         )
-        for run in sorted(runs, key=lambda run: (-value(run), run.model, run.entry))
+        for run, label in zip(ranked, labels_of([[run] for run in ranked]), strict=True)
     ]
     return Table(
         title=f"{title}, {first.subset}, {first.variant}, as {first.source.title} has it",

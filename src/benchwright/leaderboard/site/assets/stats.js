@@ -166,13 +166,18 @@
     }
     const n = gains.length;
     if (!n) return { ...found, n: 0 };
+    const whole = gains.every((gain) => gain === 0 || Math.abs(gain) === 1);
+    const interval = () => {
+      if (n === 1) return { low: -1, high: 1 }; // a single problem shows nothing of others
+      return whole ? stats.bonettPrice(found.onlyA.length, found.onlyB.length, n) : stats.bootstrapMean(gains, denominator);
+    };
     return {
       ...found,
       n: n,
       meanA: sumA / n,
       meanB: sumB / n,
       difference: gains.reduce((sum, gain) => sum + gain, 0) / n,
-      interval: denominator === 1 ? stats.bonettPrice(found.onlyA.length, found.onlyB.length, n) : stats.bootstrapMean(gains, denominator),
+      interval: interval(),
       p: stats.mcnemar(found.onlyA.length, found.onlyB.length),
     };
   };
