@@ -8,7 +8,7 @@ from typing import Protocol
 
 from benchwright.app.importing_base import ImportOptions
 from benchwright.app.model_facts import StatedFacts, read_model_facts
-from benchwright.app.named_runs import every_run, with_manifest
+from benchwright.app.named_runs import every_run
 from benchwright.app.ranking_files import FromFiles, from_resolved, from_verdicts
 from benchwright.benchmarks.swebench.submissions import Attempted
 from benchwright.core.errors import UsageError
@@ -190,7 +190,7 @@ def _whole_store(wanted: Wanted, store: ResultStore) -> Sources:
     def read(run: StoredRun) -> StoredRun:
         # Manifests are read where they decide something: how an agent or a patch was judged, which runs to pool.
         decides = run.evaluation or Score.PATCH in run.scores or models[run.model] > 1
-        return with_manifest(run, store) if decides else run
+        return store.with_manifest(run) if decides else run
 
     runs, unclear = _of_clear_making(store.sound(current, read))
     found = _of_runs(runs, wanted, store, f"the store {store.layout.root}", skip_damaged=True)

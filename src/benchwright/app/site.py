@@ -70,7 +70,10 @@ def build(request: SiteRequest, workspace: Workspace) -> SiteReport:
     with ExitStack() as stack:
         store = stack.enter_context(open_to_read(workspace, request.store))
         found = _rankings(request, workspace, store)
-        scored = _shown(found)
+        # The page on methods lists the versions that graded, which a ranking does not need of every run.
+        shown = _shown(found)
+        read = {run.entry: run for run in store.sound([one.run for one in shown], store.with_manifest)}
+        scored = tuple(replace(one, run=read.get(one.run.entry, one.run)) for one in shown)
         problems = ProblemsOfSite(store=store, data=request.data, domains=request.domains)
         answers = None
         if request.options.answers is not AnswerChoice.NONE:

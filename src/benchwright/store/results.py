@@ -111,7 +111,7 @@ class ResultStore:
                 self._catalogue.catch_up_locked()
                 head = self._catalogue.use(lambda index: index.head(run.run_id))
                 if head is not None and head.content == content and (yields or self._is_own(head, run, digests)):
-                    return self._with_manifest(self._look_up(head.entry))
+                    return self.with_manifest(self._look_up(head.entry))
                 recorded = dataclasses.replace(
                     run, recorded=now(), supersedes=head.entry if head else None, files=digests
                 )
@@ -165,7 +165,7 @@ class ResultStore:
         self._catalogue.catch_up()
         known = self._catalogue.use(lambda index: index.known(run.run_id))
         found = next((one.entry for one in known if one.content == content), None)
-        return None if found is None else self._with_manifest(self._look_up(found))
+        return None if found is None else self.with_manifest(self._look_up(found))
 
     def adopt(self, name: str) -> None:
         """Treat an entry that was taken in as one that this store has recorded."""
@@ -195,7 +195,7 @@ class ResultStore:
         self._catalogue.catch_up()
         head = self._catalogue.use(lambda index: index.head(run.run_id))
         if head is not None and head.content == content:
-            return self._with_manifest(self._look_up(head.entry))
+            return self.with_manifest(self._look_up(head.entry))
         named = dataclasses.replace(run, entry=content)
         self._reading.borrow(Borrowed(run=named, rows=held, files=dict(files)))
         return named
@@ -209,7 +209,6 @@ class ResultStore:
         model: str | None = None,
         origin: Origin | None = None,
         superseded: bool = False,
-        manifests: bool = False,
     ) -> list[StoredRun]:
         """The recorded runs, from the index.
 
@@ -220,13 +219,11 @@ class ResultStore:
             model: See above.
             origin: See above.
             superseded: Also entries that another one of the same run replaces.
-            manifests: Read the manifests too, one file for each.
         """
         self._catalogue.catch_up()
         given = {"benchmark": benchmark, "subset": subset, "variant": variant, "model": model, "origin": origin}
         wanted = {name: str(value) for name, value in given.items() if value is not None}
-        found = self._catalogue.use(lambda index: index.runs(wanted, superseded=superseded))
-        return [self._with_manifest(run) for run in found] if manifests else found
+        return self._catalogue.use(lambda index: index.runs(wanted, superseded=superseded))
 
     def run(self, name: str) -> StoredRun:
         """The run that a name means, with its manifest: the beginning of an entry's or run's id, or a model's name.
@@ -234,7 +231,13 @@ class ResultStore:
         Raises `UnknownNameError` when there is none, `UsageError` when there are several.
         """
         found = finding.find(name, self.runs(superseded=True), self.runs(), place=self.layout.root)
-        return self._with_manifest(found)
+        return self.with_manifest(found)
+
+    def with_manifest(self, run: StoredRun) -> StoredRun:
+        """A run as the index has it, with its manifest, if it has one."""
+        if run.manifest or MANIFEST not in run.files:
+            return run
+        return dataclasses.replace(run, manifest=json.loads(self._reading.file(run.entry, MANIFEST)))
 
     def rows(self, entry: str) -> Iterator[ResultRow]:
         """The rows of an entry in their order; none of a run that only states scores.
@@ -313,11 +316,6 @@ class ResultStore:
             return False
         self.adopt(head.entry)
         return True
-
-    def _with_manifest(self, run: StoredRun) -> StoredRun:
-        if MANIFEST not in run.files:
-            return run
-        return dataclasses.replace(run, manifest=json.loads(self._reading.file(run.entry, MANIFEST)))
 
     def _look_up(self, entry: str) -> StoredRun:
         found = self._catalogue.use(lambda index: index.runs({"entry": entry}, superseded=True))
