@@ -267,6 +267,20 @@ def test_an_import_takes_nobodys_place(bundle: Path, graded: GradeReport, tmp_pa
         assert {known.entry for known in store.runs()} == {own.entry, run.entry}
 
 
+def test_a_bundle_of_a_later_grading_is_that_run(bundle: Path, graded: GradeReport, tmp_path: Path) -> None:
+    """All gradings of a run that a store has are looked at, not the first alone."""
+    folder = ResultsFolder(graded.folder)
+    record(folder, tmp_path / "store")
+    with ResultStore(tmp_path / "store") as store:
+        (first,) = store.runs()
+        rows = list(store.rows(first.entry))
+        changed = [dataclasses.replace(rows[0], notes=("another",)), *rows[1:]]
+        store.add(dataclasses.replace(first, entry="", files={}, model="renamed"), changed, {})
+        later = record(folder, tmp_path / "store")
+        assert later.supersedes is not None
+        assert import_bundle(bundle, store).run_id == later.run_id
+
+
 def test_a_forged_bundle_is_not_taken_in(bundle: Path, tmp_path: Path) -> None:
     """What `bw verify` objects to does not get into a store."""
     wrong = forged(bundle, "rows.jsonl", lambda rows: [{**rows[0], "passed": 0}, *rows[2:]])

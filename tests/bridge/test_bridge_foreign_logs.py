@@ -145,6 +145,13 @@ def test_logs_that_do_not_name_their_samples_are_read_whole(tmp_path: Path) -> N
     assert ([one.id for one in found.samples], found.asked) == (["a", "b"], ())
 
 
+def test_numbered_samples_are_asked_by_their_names(tmp_path: Path) -> None:
+    """A number in the log and the id in its sample's metadata are one problem, whatever the number is."""
+    first, second = (sample(str(number), metadata={"instance_id": f"o__r-{11 - number}"}) for number in (1, 2))
+    found = read(tmp_path, first, second)
+    assert found.asked == ("o__r-10", "o__r-9")
+
+
 def test_own_logs_are_graded_and_not_imported(tmp_path: Path) -> None:
     """Logs of benchwright's tasks are told by the task, or by what samples carry."""
     with pytest.raises(UsageError, match="bw grade starter"):

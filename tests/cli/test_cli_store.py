@@ -201,6 +201,16 @@ def test_a_store_is_exported_and_imported(bw: Run, store: Path, tmp_path: Path) 
     assert "are for bundles" in sentence(bw("store", "export", tmp_path / "place", "--with-logs"))
 
 
+def test_looking_at_an_export_makes_no_store_of_it(bw: Run, store: Path, tmp_path: Path) -> None:
+    """Runs of an export are listed, shown and checked where they are, and more can be exported to it afterwards."""
+    place = tmp_path / "place"
+    assert "1 run exported" in bw("store", "export", place, "stated").stdout
+    assert "stated" in bw("results", "list", "--store", place).stdout
+    assert json_of(bw("results", "query", "SELECT model FROM runs", "--json", "--store", place))["rows"] == [["stated"]]
+    assert json_of(bw("store", "verify", "--json", "--store", place))["sound"]
+    assert "1 run exported" in bw("store", "export", place, "sparrow").stdout
+
+
 def test_a_results_folder_is_imported(bw: Run, tmp_path: Path) -> None:
     """What was graded without a store, by an earlier version too, is recorded; an unfinished one is not."""
     found = json_of(bw("store", "import", OLD, "--json"))

@@ -7,8 +7,11 @@ import pytest
 from browsing import launched
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser for all tests."""
+    """One browser for the tests of a module.
+
+    While it is open, its event loop is that of the thread, and no other may run there: it ends before other modules.
+    """
     with launched() as found:
         yield found

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import benchwright
 from benchwright.app.bundle_files import files_in, identity_of, versions_of
 from benchwright.app.entry_folders import folder_of
-from benchwright.app.evidence import evidence_of, of_repositories, opened_results
+from benchwright.app.evidence import controls_of, evidence_of, of_repositories, opened_results
 from benchwright.app.job_facts import TESTS, read_jobs, tests_to_lines
 from benchwright.app.recording import stored_run_of
 from benchwright.app.repositories.results import graded_problems
@@ -20,9 +20,8 @@ from benchwright.app.samples import PREDICTIONS
 from benchwright.app.verifying import verify
 from benchwright.app.verifying_settings import gives_limits
 from benchwright.app.workspace import Workspace
-from benchwright.core.controls import ControlRun, place_of
+from benchwright.core.controls import ControlRun
 from benchwright.core.errors import UsageError
-from benchwright.core.execution import Isolation
 from benchwright.core.repositories import RepositoryControls
 from benchwright.core.results import StoredRun
 from benchwright.core.runs import ResultRow
@@ -118,15 +117,13 @@ def import_bundle(path: Path, store: ResultStore) -> StoredRun:
     with opened_results(path) as folder:
         rows = list(folder.rows())
         run = stored_run_of(folder, rows)
-        for known in store.runs(superseded=True):
-            if known.run_id != run.run_id:
-                continue
-            if content_digest(dataclasses.replace(known, flags=run.flags), store.rows(known.entry)) == content_digest(
-                run, rows
-            ):
+        wanted = content_digest(run, rows)
+        same = [known for known in store.runs(superseded=True) if known.run_id == run.run_id]
+        for known in same:
+            if content_digest(dataclasses.replace(known, flags=run.flags), store.rows(known.entry)) == wanted:
                 return store.run(known.entry)
+        if same:
             run = dataclasses.replace(run, run_id=f"import-{report.digest[:_DIGITS]}-{run.run_id}")
-            break
         files = {
             file.relative_to(folder.path).as_posix(): file for file in sorted(folder.path.rglob("*")) if file.is_file()
         }
@@ -230,10 +227,7 @@ def _controls(folder: ResultsFolder, manifest: Mapping[str, Any], store: RecordS
     """The control runs that the grading knew: not those that were made later, which do not give its limits."""
     if manifest["uncontrolled_problems"] == len(manifest.get("problem_digests", {})):
         return []
-    place = place_of(manifest["environment_digest"], Isolation(manifest["isolation"]))
-    found = store.controls(place, manifest["guest_version"])
-    jobs, digests = read_jobs(folder.path), manifest.get("problem_digests", {})
-    here = {problem: found[digest] for problem, digest in digests.items() if digest in found}
+    jobs, here = read_jobs(folder.path), controls_of(manifest, store)
     return [run for problem, run in here.items() if problem not in jobs or gives_limits(run, jobs[problem], manifest)]
 
 

@@ -9,7 +9,9 @@ from typing import Any
 from benchwright.app.bundle_files import flaws_of_files
 from benchwright.app.repositories.results import REPOSITORIES
 from benchwright.app.workspace import Workspace
+from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.errors import UsageError
+from benchwright.core.execution import Isolation
 from benchwright.store.bundle_reading import Bundle, is_bundle
 from benchwright.store.evidence import RECORDS, load_evidence
 from benchwright.store.folder import ResultsFolder
@@ -19,6 +21,14 @@ from benchwright.store.records import RecordStore, records_in
 def of_repositories(manifest: Mapping[str, Any]) -> bool:
     """Whether a grading is one of patches."""
     return manifest.get("kind") == REPOSITORIES
+
+
+def controls_of(manifest: Mapping[str, Any], store: RecordStore) -> dict[str, ControlRun]:
+    """The control runs of a grading of functions that are among its evidence, by problem."""
+    place = place_of(manifest["environment_digest"], Isolation(manifest["isolation"]))
+    found = store.controls(place, manifest["guest_version"])
+    digests = manifest.get("problem_digests", {})
+    return {problem: found[digest] for problem, digest in digests.items() if digest in found}
 
 
 @contextlib.contextmanager

@@ -39,14 +39,15 @@ def open_store(workspace: Workspace, path: Path | None = None, *, read_only: boo
 def open_to_read(workspace: Workspace, path: Path | None = None) -> ResultStore:
     """Open a store for a command that records nothing; the usual one, not there, is empty, and is not made.
 
-    Where the folder can be written, its index is brought up to date.  Raises `UsageError` when a place was named, and
-    there is no store.
+    An index that is there is brought up to date where it can be written.  None is made in a place that was named: it
+    may be an export, which has none.  Raises `UsageError` when a place was named, and there is no store.
     """
     place = path or workspace.results
     if path is not None and not Layout(path).exists():
         Layout(path).check_usable()  # where there is something else, that is what must be said
         raise UsageError(f"There is no store of results in {path}; name another folder with --store.")
-    return ResultStore(place, read_only=not (place.is_dir() and os.access(place, os.W_OK)))
+    kept = place.is_dir() and os.access(place, os.W_OK) and (path is None or Layout(place).index.exists())
+    return ResultStore(place, read_only=not kept)
 
 
 def check_store(workspace: Workspace, path: Path | None = None) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchwright.app.entry_folders import opened_grading
-from benchwright.app.evidence import evidence_of, from_others, unpack_into
+from benchwright.app.evidence import controls_of, evidence_of, from_others, unpack_into
 from benchwright.app.repositories.results import (
     REPOSITORIES,
     explain_patches,
@@ -17,11 +17,9 @@ from benchwright.app.repositories.results import (
 from benchwright.app.samples import answers_in
 from benchwright.app.summary import summarise
 from benchwright.app.workspace import Workspace
-from benchwright.core.controls import place_of
 from benchwright.core.errors import UsageError
-from benchwright.core.execution import ExecutionRecord, Isolation
+from benchwright.core.execution import ExecutionRecord
 from benchwright.core.runs import ResultRow, Score
-from benchwright.execution.guest import guest_version
 from benchwright.judging.function import JUDGE_VERSION, judge, missing_names
 from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION
 from benchwright.store.bundle_reading import is_bundle
@@ -130,11 +128,7 @@ def _summary_of_regraded_functions(
 ) -> dict[str, Any]:
     """The part of a manifest that follows from rows, made anew."""
     scores = [Score(name) for name in manifest["scores"]]
-    place = place_of(manifest["environment_digest"], Isolation(manifest["isolation"]))
-    controls = store.controls(place, guest_version())
-    digests = manifest.get("problem_digests", {})
-    here = {problem: controls[digest] for problem, digest in digests.items() if digest in controls}
-    summary = summarise(rows, scores, here, given_names=folder.given_names())
+    summary = summarise(rows, scores, controls_of(manifest, store), given_names=folder.given_names())
     return {**summary.to_plain(), "judge_version": JUDGE_VERSION}
 
 

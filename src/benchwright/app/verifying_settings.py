@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from benchwright.app.evidence import controls_of
 from benchwright.app.job_facts import JobFacts
 from benchwright.app.summary import estimates_to_plain, summarise
 from benchwright.app.verification import Check, Finding, Unpacked, compared_numbers, short
 from benchwright.benchmarks.registry import BENCHMARKS
-from benchwright.core.controls import ControlRun, place_of
+from benchwright.core.controls import ControlRun
 from benchwright.core.errors import UnknownNameError
-from benchwright.core.execution import Isolation
 from benchwright.core.runs import Score
 from benchwright.environments.spec import load_spec
 from benchwright.grading.limits import limits_for
@@ -52,7 +52,7 @@ def check_limits(given: Unpacked, facts: Mapping[str, JobFacts]) -> Iterator[Fin
     if floor is None:
         yield _wrong(f"The limits {short(given.manifest['limits'])} are none that benchwright sets.")
         return
-    controls, underived = controls_of(given), []
+    controls, underived = controls_of(given.manifest, given.store), []
     for problem_id, one in facts.items():
         control = controls.get(problem_id)
         if one.limits == limits_for(control, official=floor < 0, floor_seconds=floor):
@@ -84,18 +84,9 @@ def _floor(manifest: Mapping[str, Any]) -> float | None:
     return float(found[1]) if found else None
 
 
-def controls_of(given: Unpacked) -> dict[str, ControlRun]:
-    """The control runs in the bundle, by problem."""
-    manifest = given.manifest
-    place = place_of(manifest["environment_digest"], Isolation(manifest["isolation"]))
-    found = given.store.controls(place, manifest["guest_version"])
-    digests: Mapping[str, Any] = manifest["problem_digests"]
-    return {problem: found[digest] for problem, digest in digests.items() if digest in found}
-
-
 def check_controlled(given: Unpacked, scores: list[Score]) -> Iterator[Finding]:
     """What is said without problems whose reference fails follows from the control runs in the bundle."""
-    manifest, controls = given.manifest, controls_of(given)
+    manifest, controls = given.manifest, controls_of(given.manifest, given.store)
     summary = summarise(given.rows, scores, controls)
     said = set(map(str, manifest["failed_references"]))
     absent = said & given.manifest["problem_digests"].keys() - controls.keys()

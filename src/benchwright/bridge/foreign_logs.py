@@ -3,7 +3,7 @@
 import hashlib
 import math
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,18 +90,17 @@ def read_foreign_log(path: Path, *, scorer: str | None = None) -> ForeignLog:
         raise UsageError(f"{path} holds no score of its {len(samples)} samples; grade its answers with bw grade.")
     hasher = hashlib.sha256()
     hash_file(path, hasher)
-    return _log(header, samples, reading.scorer or "", hasher.hexdigest())
+    return _log(header, samples, reading, hasher.hexdigest())
 
 
-def _log(header: EvalLog, samples: tuple[ForeignSample, ...], scorer: str, sha256: str) -> ForeignLog:
+def _log(header: EvalLog, samples: tuple[ForeignSample, ...], reading: "_Reading", sha256: str) -> ForeignLog:
     usage = header.stats.model_usage
     costs = [one.total_cost for one in usage.values()]
     known = [cost for cost in costs if cost is not None]
-    renamed = {sample.id.rpartition("/")[2]: sample.id for sample in samples}
-    asked = tuple(renamed.get(str(one), str(one)) for one in header.eval.dataset.sample_ids or ())
+    asked = tuple(reading.ids.get(str(one), str(one)) for one in header.eval.dataset.sample_ids or ())
     return ForeignLog(
         task=header.eval.task_registry_name or header.eval.task,
-        scorer=scorer,
+        scorer=reading.scorer or "",
         model=header.eval.model,
         solver=header.eval.solver or "",
         status=header.status,
@@ -144,11 +143,7 @@ def _samples(path: Path, header: EvalLog) -> Iterable[EvalSample]:
     """One after the other, for logs may be larger than the memory; logs of older versions are read whole."""
     if header.eval.dataset.sample_ids is None:
         return read_eval_log(str(path)).samples or []
-    return _streamed(path)
-
-
-def _streamed(path: Path) -> Iterator[EvalSample]:
-    yield from read_eval_log_samples(str(path), all_samples_required=False)
+    return read_eval_log_samples(str(path), all_samples_required=False)
 
 
 class _Reading:
@@ -157,6 +152,8 @@ class _Reading:
     def __init__(self, path: Path, scorer: str | None) -> None:
         self.path = path
         self.scorer = scorer
+        self.ids: dict[str, str] = {}
+        """What a sample is called, by its id in the log."""
 
     def sample(self, sample: EvalSample) -> ForeignSample:
         """One sample; raises `UsageError` for one whose score cannot be taken."""
@@ -166,7 +163,8 @@ class _Reading:
         score = self._chosen(scores)
         where = f"{self.path}, sample {str(sample.id)!r:.80}"
         passed = None if score is None else _passed(score, where)
-        return ForeignSample(id=_id(sample), epoch=sample.epoch, passed=passed, detail=_detail(sample, score, passed))
+        named = self.ids[str(sample.id)] = _id(sample)
+        return ForeignSample(id=named, epoch=sample.epoch, passed=passed, detail=_detail(sample, score, passed))
 
     def _chosen(self, scores: Mapping[str, Score]) -> Score | None:
         if not scores:

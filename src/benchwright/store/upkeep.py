@@ -85,7 +85,12 @@ def _why_not(path: Path, digest: str, *, packed: bool) -> str | None:
 
 
 def _index_damage(layout: Layout, entries: Iterable[Entry], named: set[str]) -> Iterator[str]:
-    """Where the index says something else than the entries, those left aside that have been named as damaged."""
+    """Where the index says something else than the entries, those left aside that have been named as damaged.
+
+    One that is not there is made when the store is used, and an export has none.
+    """
+    if not layout.index.exists():
+        return
     right = Index(None)
     right.add(entries)
     try:
