@@ -4,6 +4,7 @@ import dataclasses
 import json
 import shutil
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +251,24 @@ def test_a_bundle_is_taken_into_a_store(bundle: Path, graded: GradeReport, home:
         report = write_bundle(run, tmp_path / "out.bw.zip", elsewhere(tmp_path), store=store)
     assert report.path.read_bytes() == bundle.read_bytes()
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_bundle_is_unpacked_once(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was checked is what is taken in, or regraded: no file is read out of the archive a second time."""
+    opened: Counter[str] = Counter()
+    of_archive = zipfile.ZipFile.open
+
+    def counted(archive: zipfile.ZipFile, name: str, *more: Any, **options: Any) -> Any:
+        opened[name] += 1
+        return of_archive(archive, name, *more, **options)
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", counted)
+    with ResultStore(tmp_path / "store") as store:
+        run = import_bundle(bundle, store)
+    assert {*run.files} - {"rows.parquet"} == {*opened} - {"bundle.json", "rows.jsonl"}
+    assert set(opened.values()) == {1}
+    regrade(bundle, elsewhere(tmp_path), out=tmp_path / "again")
+    assert set(opened.values()) == {2}
 
 
 def test_an_import_takes_nobodys_place(bundle: Path, graded: GradeReport, tmp_path: Path) -> None:

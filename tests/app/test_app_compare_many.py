@@ -1,5 +1,8 @@
 """Comparing runs of the store by name, several of them, and by clusters."""
 
+import dataclasses
+import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +58,65 @@ def test_a_folder_is_compared_with_a_stored_run(store: Path, tmp_path: Path) -> 
     )  # fmt: skip
     plain = compared(store, str(folder.path), "theirs").to_plain()
     assert (plain["difference"], plain["source_a"], plain["source_b"]) == (0.25, None, "Official verdicts")
+
+
+def test_files_of_the_same_answers_are_no_difference(store: Path, tmp_path: Path) -> None:
+    """A grading of a bundle writes its sample file anew; other answers, and files that are not kept, are told."""
+
+    def patches(*texts: str) -> dict[str, Path | bytes]:
+        files = {"preds.json": {"p0": {"model_patch": texts[0]}}}
+        files |= {
+            f"predictions-{number}.jsonl": {"instance_id": "p0", "model_patch": text}
+            for number, text in enumerate(texts[1:], 2)
+        }
+        return {name: json.dumps(content).encode() for name, content in files.items()}
+
+    def samples(solution: str, note: str) -> dict[str, Path | bytes]:
+        return {"samples.jsonl": json.dumps({"task_id": "p0", "solution": solution, "note": note}).encode()}
+
+    kept = {
+        "a": samples("one", "x"),
+        "again": samples("one", "y"),
+        "other": samples("two", "x"),
+        "without": {},
+        "odd": {"samples.jsonl": b'{"task_id": "p0", "sample": []}\n{"task_id": "p0", "solution": NaN}\n'},
+        "patches": patches("one", "two"),
+        "same patches": patches("one", "two"),
+        "fewer patches": patches("one"),
+    }
+    (run,) = [add_run(tmp_path / "first", "m", "P")]
+    with ResultStore(store) as opened:
+        for number, (model, files) in enumerate(kept.items()):
+            changed = {"entry": "", "run_id": model, "model": model, "files": {}}
+            manifest = {"samples_digest": f"{number}", "model": model}
+            opened.add(dataclasses.replace(run, **changed, manifest=manifest), rows_of(outcomes("P")), files)
+    told = {
+        pair: [name for name, _, _ in compared(store, *pair).comparisons[0].settings] for pair in combinations(kept, 2)
+    }
+    alike = {pair for pair, names in told.items() if "samples_digest" not in names}
+    assert alike == {("a", "again"), ("patches", "same patches")}
+    folder = ResultsFolder(tmp_path / "mine")
+    folder.path.mkdir()
+    folder.write_rows(rows_of(outcomes("P")))
+    for name, content in kept["a"].items():
+        assert isinstance(content, bytes)
+        (folder.path / name).write_bytes(content)
+    with ResultStore(store) as opened:
+        (known,) = opened.runs(model="a")
+        said = {"benchmark": known.benchmark, "version": known.version, "data_digest": "", "subset": known.subset}
+    folder.write_manifest(
+        {
+            "status": "complete",
+            "samples_digest": "f",
+            "variant": "complete",
+            "model": "a",
+            "scores": ["calibrated"],
+            **said,
+        }
+    )
+    for other, expected in (("again", False), ("other", True)):
+        (one,) = compared(store, str(folder.path), other).comparisons
+        assert ("samples_digest" in [name for name, _, _ in one.settings]) is expected
 
 
 def test_several_are_compared_in_pairs_with_adjusted_p_values(store: Path) -> None:
@@ -140,13 +202,16 @@ def test_repositories_are_read_from_instance_ids(store: Path) -> None:
     add_run(store, "a", ids)
     add_run(store, "b", dict.fromkeys(ids, (F,)))
     assert compared(store, "a", "b", cluster=Cluster.REPOSITORY).comparisons[0].paired.clusters == 2
+    known = [ProblemFacts(id=problem, repository="ant/ant") for problem in ids if problem.endswith("ant-0")]
+    add_run(store, "f", dict.fromkeys(ids, (F,)), facts=known)  # it is one repository, however that is known
+    assert compared(store, "a", "f", cluster=Cluster.REPOSITORY).comparisons[0].paired.clusters == 2
     add_run(store, "c", "PF")
     add_run(store, "d", "PP")
     with pytest.raises(UsageError, match="No repository is known of p0"):
         compared(store, "c", "d", cluster=Cluster.REPOSITORY)
     one = {problem: (P,) for problem in ids if problem.startswith("ant")}
     add_run(store, "e", one)
-    with pytest.raises(UsageError, match="All 4 problems are of the repository ant__ant"):
+    with pytest.raises(UsageError, match="All 4 problems are of the repository ant/ant"):
         compared(store, "a", "e", cluster=Cluster.REPOSITORY)
 
 

@@ -69,6 +69,16 @@ def test_damage_to_other_files_of_a_run_is_told(store: Path) -> None:
     assert [note for note in ranking.notes if note.startswith(f"Not used: problems.jsonl of run {silent.entry[:12]}")]
 
 
+def test_facts_are_read_of_runs_that_are_ranked_alone(store: Path) -> None:
+    """Damage to what nobody asks for, such as facts of another subset, is not told here."""
+    add_run(store, "m", "PP")
+    silent = add_run(store, "n", "PF", subset="hard", facts=[ProblemFacts(id="p0", digest="d")])
+    with ResultStore(store) as opened:
+        opened.layout.blob(silent.files["problems.jsonl"]).write_bytes(b"x")
+    assert not any(note.startswith("Not used") for note in ranked(store).notes)
+    assert any(note.startswith("Not used") for note in ranked(store, subset="hard").notes)
+
+
 def test_a_store_is_ranked(store: Path) -> None:
     """The best first, with everything the JSON promises, and nothing else of the store."""
     add_run(store, "low", "PFFF")

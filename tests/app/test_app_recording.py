@@ -21,7 +21,7 @@ from benchwright.app.results import regrade
 from benchwright.app.stored_results import choose, list_results, show_result
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UnknownNameError, UsageError
-from benchwright.core.results import Origin
+from benchwright.core.results import Origin, ReportedScore
 from benchwright.core.runs import FUNCTION_SCORES, Score
 from benchwright.core.verdicts import Outcome
 from benchwright.store.folder import PROBLEMS as PROBLEMS_FILE
@@ -357,6 +357,49 @@ def test_solved_of_several_samples_says_so(tmp_path: Path) -> None:
     add_run(tmp_path / "s", "m", {"p0": (Outcome.PASSED, Outcome.FAILED)}, samples=2)
     (line,) = list_results(Workspace(home=tmp_path), tmp_path / "s").table
     assert "1 of 1 in any of 2 samples (calibrated)" in line
+
+
+def test_a_run_on_a_part_of_the_problems_says_so(tmp_path: Path) -> None:
+    """By what is known of the benchmark's size; of other data by the fullest run on it, as in tables; else not."""
+    add_run(tmp_path / "s", "starter", "PPF", version=benchwright.__version__)
+    add_run(tmp_path / "s", "old", "PPF", benchmark="bigcodebench", version="v0.1.4")
+    add_run(tmp_path / "s", "hard", "PPF", benchmark="bigcodebench", version="v0.1.4", subset="hard")
+    verified = {"benchmark": "swebench-verified", "subset": "all", "variant": "patch", "scores": (Score.PATCH,)}
+    add_import(tmp_path / "s", "list", "P" * 40, version="unstated", **verified)
+    add_import(tmp_path / "s", "whole list", "P" * 500, version="unstated", **verified)
+    own = {"benchmark": "bigcodebench", "version": "local-0", "data_digest": "d"}
+    add_run(tmp_path / "s", "own part", "PP", **own, manifest={"ids": ["p0", "p1"]})
+    add_run(tmp_path / "s", "own whole", "PPF", **own, manifest={"ids": None})
+    alone = {**own, "data_digest": "another"}
+    add_run(tmp_path / "s", "alone", "PP", **alone, manifest={"ids": ["p0", "p1"]})
+    add_run(tmp_path / "s", "said nowhere", "P", **{**own, "data_digest": "third"})
+    stated = {"scores": (), "problems": 0, "reported": (ReportedScore(metric="pass@1", value=0.5),)}
+    with ResultStore(tmp_path / "s") as store:
+        (run,) = store.runs(model="old")
+        store.add(dataclasses.replace(run, entry="", run_id="stated", model="stated", files={}, **stated), [], {})
+    listing = list_results(Workspace(home=tmp_path), tmp_path / "s")
+    plain = {one["model"]: (one["problems"], one["whole"], one["partial"]) for one in listing.to_plain()["runs"]}
+    assert {line[2]: (line[3], plain[line[2]]) for line in listing.table} == {
+        "starter": (f"3 of {len(PROBLEMS)}", (3, len(PROBLEMS), True)),
+        "old": ("3 of 1,140", (3, 1140, True)),
+        "hard": ("3 of 148", (3, 148, True)),
+        "list": ("40 of 500", (40, 500, True)),
+        "whole list": ("500", (500, 500, False)),
+        "own part": ("2 of 3", (2, 3, True)),
+        "own whole": ("3", (3, None, None)),
+        "alone": ("2", (2, None, None)),
+        "said nowhere": ("1", (1, None, None)),
+        "stated": ("", (0, 1140, False)),
+    }
+    shown = {name: show_result(name, Workspace(home=tmp_path), tmp_path / "s") for name in plain}
+    assert dict(shown["alone"].lines)["problems"] == "2 chosen"
+    assert "problems" not in dict(shown["stated"].lines)
+    assert {name: shown[name].to_plain()["partial"] for name in ("alone", "own whole", "said nowhere", "old")} == {
+        "alone": True,
+        "own whole": False,
+        "said nowhere": None,
+        "old": True,
+    }
 
 
 def test_an_unknown_kind_of_frame_is_refused(tmp_path: Path) -> None:

@@ -153,11 +153,12 @@ FORGERIES: tuple[Forgery, ...] = (
     ("records.jsonl", renamed, "records", "has no record; nothing shows that it is so"),
     ("records.jsonl", added, "records", "The record of job ffffffffffff belongs to no row"),
     ("records.jsonl", doubled, "records", "There are two records of job"),
-    ("records.jsonl", lambda records: [{}], "content", "cannot be read (KeyError"),
-    ("records.jsonl", lambda records: [[1]], "content", "cannot be read"),
+    ("records.jsonl", lambda records: [{}], "content", "records.jsonl, line 1 is no record (KeyError"),
+    ("records.jsonl", lambda records: [[1]], "content", "line 1 is no record (TypeError"),
     ("samples.jsonl", improved, "answers", "its record is not that of the answer in the bundle"),
     ("samples.jsonl", forgotten, "answers", "has a record, and its answer nothing to run"),
     ("jobs.jsonl", easier, "answers", "its record is not that of the answer in the bundle"),
+    ("jobs.jsonl", lambda jobs: [{}], "content", "line 1 is not what a grading writes there"),
     ("manifest.json", better, "summary", "The manifest says estimates"),
     ("manifest.json", another, "content", "The list says that model is m, the manifest famous"),
     ("manifest.json", lambda manifest: {"schema": 2, "status": "complete"}, "content", "not of the form"),
@@ -235,7 +236,7 @@ def test_answers_are_needed(bundle: Path, name: str, change: Callable[[Lines], L
         path = forged(bundle, name, change)
     report = verify(path)
     assert not report.sound
-    assert found(report) & {"answers", "settings"}
+    assert found(report) & {"answers", "content"}
 
 
 def test_the_versions_in_the_list_are_those_of_the_manifest(bundle: Path) -> None:

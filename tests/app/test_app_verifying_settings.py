@@ -54,7 +54,8 @@ def test_an_environment_is_one_that_is_known(bundle: Path) -> None:
 def test_limits_are_those_that_are_spoken_of(bundle: Path) -> None:
     """Official ones are not claimed of others; those of a control run follow from it."""
     assert any("was not run with the official limits" in text for text in texts(changed(bundle, limits="official")))
-    assert texts(changed(bundle, limits="generous")) == ["The limits generous are none that benchwright sets."]
+    for limits in ("generous", "control, at least -1 s", "control, at least  s"):
+        assert texts(changed(bundle, limits=limits)) == [f"The limits {limits} are none that benchwright sets."]
 
     def easier(jobs: Lines) -> None:
         jobs[0]["limits"]["wall_seconds"] = 900.0

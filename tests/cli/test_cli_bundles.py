@@ -209,7 +209,12 @@ def test_a_bundle_that_is_graded_again_is_no_second_run(bw: Run, exported: Path,
     assert len(json.loads(bw("results", "list", "--json").stdout)["runs"]) == 1
     done = bw("grade", "starter", exported, "--out", "again", "--store", "checks")
     assert "recorded in the store: bw results show" in done.stdout
-    assert len(json.loads(bw("results", "list", "--json", "--store", "checks").stdout)["runs"]) == 1
+    (again,) = json.loads(bw("results", "list", "--json", "--store", "checks").stdout)["runs"]
+    assert bw("store", "import", "graded", "--store", "checks").returncode == 0
+    both = [one["entry"] for one in json.loads(bw("results", "list", "--json", "--store", "checks").stdout)["runs"]]
+    for pair in (("graded", "again"), ("graded", again["entry"]), both):
+        found = json.loads(bw("compare", *pair, "--json", "--store", "checks").stdout)
+        assert found["settings"] == []
 
 
 def test_runs_in_the_store_are_compared_too(bw: Run, exported: Path, tmp_path: Path) -> None:

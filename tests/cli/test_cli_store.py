@@ -76,7 +76,9 @@ def test_a_grading_is_recorded_and_says_so(graded: Run, bw: Run, tmp_path: Path)
     assert json_of(graded("--json"))["stored"] == entry
     assert json_of(bw("regrade", "out", "--json"))["stored"] == entry
     assert f"bw results show {entry[:12]}" in graded().stdout
-    assert [one["entry"] for one in json_of(bw("results", "list", "--json"))["runs"]] == [entry]
+    (listed,) = json_of(bw("results", "list", "--json"))["runs"]
+    assert (listed["entry"], listed["problems"], listed["whole"], listed["partial"]) == (entry, 2, 32, True)
+    assert "│ 2 of 32" in bw("results", "list").stdout
     shown = json_of(bw("results", "show", "m", "--json"))
     assert (shown["entry"], shown["manifest"]["model"], shown["solved"]) == (entry, "m", 2)
     assert json_of(bw("results", "show", "out", "--json"))["entry"] == entry

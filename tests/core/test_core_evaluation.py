@@ -173,7 +173,8 @@ def test_an_evaluation_comes_back_from_a_manifest() -> None:
     assert Evaluation.from_plain(one.to_plain()) == one
     short = {name: value for name, value in one.to_plain().items() if name not in ("tools", "data_version")}
     assert Evaluation.from_plain(short) == dataclasses.replace(one, tools=None, data_version="")
-    for foreign in ({"limits": None}, {"native_tools": "maybe"}, {"colour": "red"}, {"limits": {"colour": 1}}):
+    others = ({"limits": {"colour": 1}}, {"include_ignored": []})
+    for foreign in ({"limits": None}, {"native_tools": "maybe"}, {"colour": "red"}, *others):
         with pytest.raises((TypeError, ValueError)):
             Evaluation.from_plain({**one.to_plain(), **foreign})
 

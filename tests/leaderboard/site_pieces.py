@@ -9,7 +9,8 @@ from benchwright.core.benchmark_facts import BenchmarkFacts, HumanReference, Tas
 from benchwright.core.results import ModelFacts, Origin, ProblemFacts, ReportedScore, ScoredRun, Source, Tally
 from benchwright.core.runs import Estimate, Score
 from benchwright.leaderboard.site.model import SiteAnswer, SiteData, SiteProblem, SiteTest
-from benchwright.leaderboard.tables import Flag, LeaderboardRow, LeftOut, Rated, Table
+from benchwright.leaderboard.tables import Flag, LeaderboardRow, LeftOut, Table
+from benchwright.stats.ratings import Rating
 
 HOSTILE = (
     "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=1'>"
@@ -97,7 +98,8 @@ def _rated(row: LeaderboardRow, place: int, of: int) -> LeaderboardRow:
     import dataclasses
 
     rating = 1200.0 - 37 * place
-    rated = Rated(
+    rated = Rating(
+        model=row.label,
         rating=rating,
         median=rating,
         low=rating - 41,
@@ -105,6 +107,9 @@ def _rated(row: LeaderboardRow, place: int, of: int) -> LeaderboardRow:
         rank=place + 1,
         rank_low=max(1, place),
         rank_high=min(of, place + 2),
+        played=row.problems,
+        group=0,
+        held=False,
     )
     return dataclasses.replace(row, rated=rated)
 
@@ -140,7 +145,6 @@ def row_of(run: ScoredRun, number: int, text: Text, metric: str) -> LeaderboardR
         missing=number,
         worst=value - 0.02 if faults else None,
         best=value + 0.02 if faults else None,
-        coverage=1.0 - 0.01 * number,
         cost=0.5 * 3**number if own else None,
         finished=f"2026-11-{10 + number}T12:00:00",
         flags=(Flag(name="faults", text=text("Some samples are faults.")),) if number % 2 else (),
@@ -255,7 +259,7 @@ def problems(text: Text) -> dict[str, SiteProblem]:
         f"Task/{number}": SiteProblem(
             facts=ProblemFacts(
                 id=f"Task/{number}",
-                domains=(text("Network"),) if number % 3 else (text("Time"), text("System")),
+                domains=(text("Network"),) if number % 10 else (text("Time"), text("System")),
                 libraries=(text("numpy"),),
             ),
             prompts={

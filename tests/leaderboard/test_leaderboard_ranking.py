@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from leaderboard_pieces import agent, imported, scored, stored
 
-from benchwright.app.bundles import FLAG as BUNDLE
 from benchwright.app.importing_logs import UNFINISHED
 from benchwright.app.importing_reports import ERRORS
 from benchwright.app.importing_submissions import PARTIAL
 from benchwright.core.benchmark_facts import BenchmarkFacts, TaskErrors
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import (
+    BUNDLED,
     ModelFacts,
     Origin,
     ProblemFacts,
@@ -63,7 +63,7 @@ def test_with_half_ties_the_order_is_that_of_what_is_solved(outcomes: list[list[
 
 
 def test_a_row_says_what_its_run_came_to() -> None:
-    """Estimate and interval under the score's name, solved, faults with their bracket, coverage, cost."""
+    """Estimate and interval under the score's name, solved, faults with their bracket, cost."""
     passed, missing, fault = (
         Tally(scored=1, passed=1),
         Tally(scored=1, passed=0, missing=1),
@@ -269,7 +269,7 @@ def test_the_contamination_window_is_flagged(facts: ModelFacts, flag: str | None
     assert flag_names(row) == ([flag] if flag else [])
 
 
-@pytest.mark.parametrize("name", [BUNDLE, ERRORS, UNFINISHED, PARTIAL])
+@pytest.mark.parametrize("name", [BUNDLED, ERRORS, UNFINISHED, PARTIAL])
 def test_every_flag_of_an_import_is_explained(name: str) -> None:
     """Whatever taking results in may flag has a sentence of its own."""
     (flag,) = [one for one in ranked(scored("a", [1, 0], flags=(name,))).rows[0].flags if one.name == name]
@@ -293,10 +293,11 @@ def test_flags_of_all_rows_can_be_said_once() -> None:
 
 
 def test_what_is_known_of_the_benchmark_stands_below() -> None:
-    """The source's own estimate of wrong tasks is a note of every table."""
+    """The source's own estimate of wrong tasks is a note of every table, told from those on its rows."""
     errors = TaskErrors(low=0.05, high=0.1, text="Some tasks are wrong.", source="https://example.org")
     table = ranked(scored("a", [1]), options=RankOptions(benchmark=BenchmarkFacts(task_errors=errors)))
-    assert "Some tasks are wrong. (https://example.org)" in table.notes
+    assert table.benchmark_notes == ("Some tasks are wrong. (https://example.org)",)
+    assert table_to_plain(table)["notes"] == [*table.notes, *table.benchmark_notes]
 
 
 def test_models_without_a_scored_problem_in_common_are_not_compared() -> None:
@@ -322,6 +323,13 @@ def test_reported_numbers_have_tables_of_their_own() -> None:
     assert "without the verdicts" in first.reason
     assert table_to_plain(first)["rows"][0]["reported"] == {"accuracy": 0.9}
     assert flag_names(first.rows[0]) == ["import", "cutoff_unknown"]
+    other = (ReportedScore(metric="rating", value=1200), ReportedScore(metric="accuracy", value=0.5))
+    (mixed,) = reported_tables(
+        [runs[0], dataclasses.replace(runs[0], entry="e" * 64, reported=other),
+         dataclasses.replace(runs[0], entry="f" * 64, reported=other[:1])],
+        title="Bench", benchmark=BenchmarkFacts(),
+    )  # fmt: skip
+    assert [mixed.number_of(row) for row in mixed.rows] == [0.5, 0.1, None]  # whatever else a row states
     with pytest.raises(UsageError, match="states no number"):
         reported_tables([stored("own")], title="Bench", benchmark=BenchmarkFacts())
 

@@ -13,7 +13,7 @@ from site_pieces import HOSTILE, greedy, plain, table
 from benchwright.core.results import Tally
 from benchwright.core.runs import Score
 from benchwright.leaderboard.site.boards import address_of, table_id
-from benchwright.leaderboard.site.outcomes import Runs, natural_key
+from benchwright.leaderboard.site.outcomes import Runs
 from benchwright.leaderboard.site.payload import packed, script
 
 ANYTHING = st.text(st.characters(), max_size=30)
@@ -111,15 +111,6 @@ def test_problems_differ_where_some_do_better() -> None:
     found = Runs(runs).outcomes(table("t", runs, text=plain, metric="x"))
     assert found is not None
     assert found.differing().tolist() == [False, True, False, False]
-
-
-@given(st.lists(ANYTHING, max_size=12))
-def test_ids_are_put_in_the_order_of_their_numbers(names: list[str]) -> None:
-    """The order is the same whatever order the names come in, and 9 comes before 10."""
-    backwards = names[::-1]
-    assert sorted(names, key=natural_key) == sorted(backwards, key=natural_key)
-    assert sorted(["1", "01"], key=natural_key) == sorted(["01", "1"], key=natural_key)
-    assert sorted(["T/10", "T/9", "T/9a"], key=natural_key) == ["T/9", "T/9a", "T/10"]
 
 
 def test_a_table_keeps_its_address_while_its_rows_change() -> None:

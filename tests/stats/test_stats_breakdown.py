@@ -7,9 +7,9 @@ from benchwright.stats.breakdown import GroupEstimate, breakdown
 from benchwright.stats.intervals import bootstrap_mean, wilson
 
 
-def by_group(shares: list[float], groups: list[list[str]], **options: object) -> dict[str, GroupEstimate]:
+def by_group(shares: list[float], groups: list[list[str]]) -> dict[str, GroupEstimate]:
     """Estimates by name."""
-    found = breakdown(shares, groups, rng=np.random.default_rng(0), **options)  # type: ignore[arg-type]
+    found = breakdown(shares, groups, rng=np.random.default_rng(0))
     assert [one.group for one in found] == sorted(one.group for one in found)
     return {one.group: one for one in found}
 
@@ -30,32 +30,20 @@ def test_the_interval_is_wilsons_or_a_bootstrap() -> None:
     )
     assert found["half"].method == "bootstrap(2000)"
     assert (found["whole"].small, found["half"].small) == (False, True)
-    assert by_group([1.0, 0.0], [["a"], ["a"]], smallest=2)["a"].small is False
 
 
-def test_clusters_are_resampled_together_where_there_is_more_than_one() -> None:
-    """A group within one repository, or one that is all alike, falls back on Wilson's."""
-    shares = [1.0] * 20 + [0.0] * 20
-    labels = ["x"] * 20 + ["y"] * 20
-    both = by_group(shares, [["g"]] * 40, clusters=labels)["g"]
-    assert (both.low, both.high, both.method) == (0.0, 1.0, "bootstrap(2000)")
-    one = by_group(shares, [["x"]] * 20 + [["y"]] * 20, clusters=labels)
-    assert {one["x"].method, one["y"].method} == {"wilson"}
-    alike = by_group([1.0] * 4, [["g"]] * 4, clusters=["x", "x", "y", "y"])["g"]
-    assert (alike.low, alike.high) == wilson(4, 4)
-    often = by_group([2 / 3] * 4, [["g"]] * 4)["g"]  # each in two of three samples: four problems are not certain
-    assert (often.low, often.high, often.method) == (
+def test_a_group_that_is_all_alike_is_not_certain() -> None:
+    """It falls back on Wilson's interval."""
+    found = by_group([2 / 3] * 4 + [1.0] * 4, [["often"]] * 4 + [["always"]] * 4)  # in two of three samples, in all
+    assert (found["often"].low, found["often"].high, found["often"].method) == (
         pytest.approx(0.245, abs=0.001),
         pytest.approx(0.925, abs=0.001),
         "wilson",
     )
-    fractions = by_group([0.5, 0.25, 0.0], [["g"]] * 3, clusters=["x"] * 3)["g"]
-    assert fractions.low < fractions.value < fractions.high
+    assert (found["always"].low, found["always"].high) == wilson(4, 4)
 
 
-def test_values_groups_and_clusters_belong_together() -> None:
+def test_values_and_groups_belong_together() -> None:
     """One of each for every problem."""
     with pytest.raises(ValueError, match="one set of groups per problem"):
         by_group([1.0], [])
-    with pytest.raises(ValueError, match="a cluster for each"):
-        by_group([1.0], [["a"]], clusters=[])

@@ -5,7 +5,7 @@ import pytest
 
 from benchwright.core.runs import Score
 from benchwright.stats.estimates import estimate_pass_at_k, estimate_pass_hat_k
-from benchwright.stats.intervals import bootstrap_mean, wilson
+from benchwright.stats.intervals import wilson
 
 
 def rng() -> np.random.Generator:
@@ -73,13 +73,3 @@ def test_all_of_k_is_estimated_in_the_same_way() -> None:
         [(1 / 3 + 1 / 2 + 1) / 3, (1 / 6 + 1) / 3, 1 / 3]
     )
     assert estimates[0].value == estimate_pass_at_k(counts, score=Score.EXTRACTED, rng=rng(), ks=(1,))[0].value
-
-
-def test_clusters_are_resampled_also_with_one_sample_each() -> None:
-    """Wilson's interval takes problems as independent; with repositories given, those are drawn, and it is said."""
-    labels = ["a"] * 5 + ["b"] * 5 + ["c"] * 5
-    counts = [(1, 1)] * 5 + [(1, 0)] * 5 + [(1, 1)] * 2 + [(1, 0)] * 3
-    (estimate,) = estimate_pass_at_k(counts, score=Score.EXTRACTED, rng=rng(), rounds=500, clusters=labels)
-    expected = bootstrap_mean([float(right) for _, right in counts], rounds=500, rng=rng(), clusters=labels)
-    assert (estimate.low, estimate.high) == expected
-    assert (estimate.method, estimate.samples) == ("bootstrap(500) over 3 clusters", 1)

@@ -204,17 +204,6 @@ def test_a_round_is_a_rating_of_the_problems_drawn(ties: Ties, missing: float, s
     )
 
 
-def test_resampling_repositories_is_wider_than_resampling_problems() -> None:
-    """When problems of a repository are alike, drawing them together says how much less they tell."""
-    rng = np.random.default_rng(2)
-    shares = np.repeat((rng.random((4, 20)) < 0.5).astype(np.float64), 10, axis=1)
-    single = rated(shares, rounds=100).rows
-    found = rated(shares, rounds=100, clusters=[index // 10 for index in range(200)])
-    assert found.clusters == 20
-    assert "20 clusters" in found.method
-    assert min(row.high - row.low for row in found.rows) > 2 * max(row.high - row.low for row in single)
-
-
 def test_the_same_generator_gives_the_same_ratings_and_the_method_says_how() -> None:
     """Everything that a reader needs to make them again is in the words or the fields."""
     _, shares = simulated(4, 50)
@@ -235,7 +224,6 @@ def test_the_same_generator_gives_the_same_ratings_and_the_method_says_how() -> 
         ([[1.0], [0.0]], {"anchor": Anchor(model="nobody")}, "one of the models, got 'nobody'"),
         ([[1.0], [0.0]], {"rounds": 0}, "one round"),
         ([[1.0], [0.0]], {"confidence": 1.0}, "confidence"),
-        ([[1.0], [0.0]], {"clusters": ["a", "b"]}, "a cluster for each of 1"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(shares: object, options: dict[str, object], words: str) -> None:

@@ -99,11 +99,12 @@ def test_a_signature_for_another_purpose_does_not_count(keys: Path, monkeypatch:
 
 def test_a_key_with_a_passphrase_is_refused_at_once(tmp_path: Path) -> None:
     """Nobody is asked for anything; the message says how to use the key, and does not hold any of it."""
-    key = ssh_key(tmp_path / "locked", "a long passphrase")
-    for named in (key, tmp_path / "locked.pub"):
-        with pytest.raises(UsageError, match=r"has a passphrase.*--sign \S+locked\.pub\.$") as caught:
-            sign(DATA, named)
-        assert key.read_text().splitlines()[1][:20] not in str(caught.value)
+    for name in ("locked", "id.work"):
+        key = ssh_key(tmp_path / name, "a long passphrase")
+        for named in (key, tmp_path / f"{name}.pub"):
+            with pytest.raises(UsageError, match=rf"has a passphrase.*--sign \S+/{name}\.pub\.$") as caught:
+                sign(DATA, named)
+            assert key.read_text().splitlines()[1][:20] not in str(caught.value)
 
 
 @pytest.fixture

@@ -169,7 +169,7 @@ def test_files_kept_aside_never_replace_each_other(tmp_path: Path) -> None:
     kept = []
     for name in ("one", "two", "three"):
         folder.write_rows([row(name)])
-        kept.append(folder.keep_aside("rows.jsonl", "before-regrade"))
+        kept.append(folder.keep_aside("rows.jsonl"))
     assert [path.name for path in kept] == [
         "rows.before-regrade.jsonl",
         "rows.before-regrade-2.jsonl",

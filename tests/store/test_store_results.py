@@ -14,6 +14,7 @@ from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import Origin, Tally
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome
+from benchwright.store.reading import DamagedError
 from benchwright.store.results import ResultStore
 from benchwright.store.row_tables import read_rows, storable, write_rows
 
@@ -35,6 +36,16 @@ def test_a_recorded_run_is_read_back(tmp_path: Path) -> None:
         assert store.verify() == []
         with pytest.raises(UnknownNameError, match=r"plans\.json"):
             store.read_file(found.entry, "plan.json")
+
+
+@pytest.mark.parametrize("content", [b"{", b"[1]", b"null", b"[" * 100_000])
+def test_a_manifest_that_is_none_is_told(tmp_path: Path, content: bytes) -> None:
+    """Whoever made the run may have kept anything under that name."""
+    with ResultStore(tmp_path / "s") as store:
+        store.add(run(manifest={}), TWO, {"manifest.json": content})
+        with pytest.raises(DamagedError, match=r"manifest\.json of run .* is missing or damaged"):
+            store.run("m")
+        assert store.sound(store.runs(), store.with_manifest) == []
 
 
 def test_faults_are_left_out_and_missing_samples_count(tmp_path: Path) -> None:

@@ -1,25 +1,32 @@
 """Which files a result bundle is made of, and what its list says of the result."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchwright.app.job_facts import JOBS, TESTS
-from benchwright.app.samples import PREDICTIONS
+from benchwright.benchmarks.swebench.official import RUN_EVALUATION
+from benchwright.store.agent_journal import NAME as JOURNAL
 from benchwright.store.bundle_json import flaw_of_json
 from benchwright.store.evidence import CONTROLS, RECORDS
-from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, ROWS, SAMPLES
+from benchwright.store.folder import (
+    ATTEMPTS,
+    JOBS,
+    LOGS,
+    MANIFEST,
+    PATCHES,
+    PLANS,
+    PROBLEMS,
+    ROWS,
+    SAMPLES,
+    TESTS,
+    is_predictions,
+)
+from benchwright.store.replies import NAME as REPLIES
 
-_KEPT = (ROWS, PLANS, PROBLEMS, JOBS, TESTS, SAMPLES, PREDICTIONS, "attempts.jsonl", "predictions.jsonl")
-_FURTHER = re.compile(r"predictions-[1-9][0-9]*\.jsonl")
-"""The submissions of an agent's further samples."""
-_TRANSCRIPTS = ("replies.jsonl", "journal.jsonl")
-_LOGS, _LOG_SUFFIXES = "logs", (".eval", ".json")
-_OFFICIAL = "run_evaluation"
-"""Folder of the official harness's reports, which follow from rows and records and are not part of a bundle: nobody
-would have to make them again, and so nobody would see that they say something else."""
+_KEPT = (ROWS, PLANS, PROBLEMS, JOBS, TESTS, SAMPLES, PATCHES, ATTEMPTS)
+_TRANSCRIPTS = (REPLIES, JOURNAL)
+_LOG_SUFFIXES = (".eval", ".json")
 
 _IDENTITY = (
     "kind", "run_id", "benchmark", "version", "data_digest", "subset", "variant", "ids", "model", "scaffold", "scores",
@@ -31,25 +38,29 @@ _VERSIONS = ("benchwright_version", "judge_version", "guest_version", "harness_v
 
 def files_in(folder: Path, *, with_logs: bool) -> dict[str, Path]:
     """The files of a results folder that go into a bundle, by name; links and what others put there do not."""
-    found = [folder / name for name in _KEPT] + [path for path in folder.iterdir() if _FURTHER.fullmatch(path.name)]
+    found = [folder / name for name in _KEPT] + [path for path in folder.iterdir() if is_predictions(path.name)]
     if with_logs:
         found += [folder / name for name in _TRANSCRIPTS]
-        found += [path for path in (folder / _LOGS).rglob("*") if is_transcript(path.relative_to(folder).as_posix())]
+        found += [path for path in (folder / LOGS).rglob("*") if is_transcript(path.relative_to(folder).as_posix())]
     kept = [path for path in found if path.is_file() and not path.is_symlink()]
     return {path.relative_to(folder).as_posix(): path for path in kept}
 
 
 def is_transcript(name: str) -> bool:
-    """Whether a file is what was said and done, in whatever form it was kept: nothing is judged by it."""
+    """Whether a file is what was said and done, in whatever form it was kept: nothing is judged by it.
+
+    The official harness's reports stand beside and are none.  They follow from rows and records and are not part of a
+    bundle: nobody would have to make them again, and so nobody would see that they say something else.
+    """
     if name in _TRANSCRIPTS:
         return True
     parts = name.split("/")
-    return len(parts) > 1 and parts[0] == _LOGS and parts[1] != _OFFICIAL and name.endswith(_LOG_SUFFIXES)
+    return len(parts) > 1 and parts[0] == LOGS and parts[1] != RUN_EVALUATION and name.endswith(_LOG_SUFFIXES)
 
 
 def is_known(name: str) -> bool:
     """Whether a bundle has files of this name."""
-    return name in (*_KEPT, MANIFEST, RECORDS, CONTROLS) or bool(_FURTHER.fullmatch(name)) or is_transcript(name)
+    return name in (*_KEPT, MANIFEST, RECORDS, CONTROLS) or is_predictions(name) or is_transcript(name)
 
 
 def flaws_of_files(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:

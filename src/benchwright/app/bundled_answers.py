@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.app.evidence import from_others, of_repositories, opened_results
 from benchwright.app.grading import GradeOptions
-from benchwright.app.samples import PREDICTIONS
+from benchwright.benchmarks.base import LOCAL
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.benchmarks.swebench.loading import SUBSETS
 from benchwright.core.errors import UsageError
@@ -17,13 +17,10 @@ from benchwright.core.repositories import Rules
 from benchwright.core.runs import Score
 from benchwright.store.bundle import SUFFIX
 from benchwright.store.bundle_reading import is_bundle
-from benchwright.store.folder import SAMPLES, ResultsFolder
+from benchwright.store.folder import PATCHES, SAMPLES, ResultsFolder
 
 if TYPE_CHECKING:
     from benchwright.app.repositories.grading import PatchGradeOptions
-
-_LOCAL = "local-"
-"""How versions of data begin that is none of the published."""
 
 _ASKED = frozenset({"subset", "ids"})
 """Options that say together which problems are asked."""
@@ -99,7 +96,7 @@ def with_patches(options: "PatchGradeOptions", given: Collection[str]) -> Iterat
         yield dataclasses.replace(
             options,
             selection=dataclasses.replace(options.selection, **asked),
-            predictions=_laid_out(folder, PREDICTIONS, Path(name), options.predictions),
+            predictions=_laid_out(folder, PATCHES, Path(name), options.predictions),
             **filled,
         )
 
@@ -133,7 +130,7 @@ def _manifest(folder: ResultsFolder, bundle: Path, benchmark: str, data: Path | 
     manifest = folder.finished_manifest()
     if manifest.get("benchmark") != benchmark:
         raise UsageError(f"{bundle} answers {manifest.get('benchmark')}, not {benchmark}; name that benchmark.")
-    if str(manifest.get("version")).startswith(_LOCAL) and data is None:
+    if str(manifest.get("version")).startswith(LOCAL) and data is None:
         raise UsageError(
             f"{bundle} was graded with data of its own ({manifest['version']}), which a bundle does not hold; give the "
             f"file with --dataset."

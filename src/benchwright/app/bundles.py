@@ -12,34 +12,31 @@ from typing import Any, NamedTuple
 import benchwright
 from benchwright.app.bundle_files import files_in, identity_of, versions_of
 from benchwright.app.entry_folders import folder_of
-from benchwright.app.evidence import controls_of, evidence_of, of_repositories, opened_results
-from benchwright.app.job_facts import TESTS, read_jobs, tests_to_lines
+from benchwright.app.evidence import controls_of, evidence_of, of_repositories
+from benchwright.app.job_facts import read_jobs, tests_to_lines
 from benchwright.app.recording import stored_run_of
 from benchwright.app.repositories.results import graded_problems
-from benchwright.app.samples import PREDICTIONS
-from benchwright.app.verifying import verify
+from benchwright.app.verifying import verified
 from benchwright.app.verifying_settings import gives_limits
 from benchwright.app.workspace import Workspace
 from benchwright.core.controls import ControlRun
 from benchwright.core.errors import UsageError
 from benchwright.core.repositories import RepositoryControls
-from benchwright.core.results import StoredRun
+from benchwright.core.results import BUNDLED, StoredRun
 from benchwright.core.runs import ResultRow
 from benchwright.store.bundle import SUFFIX, BundleHead, listed, write_archive
 from benchwright.store.bundle_reading import Bundle
 from benchwright.store.bundle_signing import SignatureReport, check, sign
 from benchwright.store.entries import content_digest
 from benchwright.store.evidence import CONTROLS, RECORDS, control_lines, record_lines
-from benchwright.store.folder import MANIFEST, ROWS, SAMPLES, ResultsFolder
+from benchwright.store.folder import MANIFEST, PATCHES, ROWS, SAMPLES, TESTS, ResultsFolder
 from benchwright.store.records import RecordStore
 from benchwright.store.results import ResultStore
 
-FLAG = "bundle"
-"""Of a run that came in a bundle: somebody else's machine executed it."""
 _DIGITS = 32
 """Of a bundle's digest in the id of a run; ids of `bw run` end in 8 digits of another, which can be searched for."""
 OPEN_FLAG = "bundle_open"
-"""Of one of which not everything that changes the score is shown."""
+"""Of a run in whose bundle not everything that changes the score is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +106,11 @@ def import_bundle(path: Path, store: ResultStore) -> StoredRun:
 
     Raises `UsageError` for what is no bundle, or one that something is wrong with.
     """
-    report = verify(path)
-    if report.findings:
-        more = f" (and {len(report.findings) - 1} more findings)" if len(report.findings) > 1 else ""
-        raise UsageError(f"{path} is not taken in: {report.findings[0].text}{more} `bw verify {path}` says all.")
-    flags = (FLAG, OPEN_FLAG) if report.open else (FLAG,)
-    with opened_results(path) as folder:
+    with verified(path) as (report, folder):
+        if report.findings:
+            more = f" (and {len(report.findings) - 1} more findings)" if len(report.findings) > 1 else ""
+            raise UsageError(f"{path} is not taken in: {report.findings[0].text}{more} `bw verify {path}` says all.")
+        flags = (BUNDLED, OPEN_FLAG) if report.open else (BUNDLED,)
         rows = list(folder.rows())
         run = stored_run_of(folder, rows)
         wanted = content_digest(run, rows)
@@ -248,7 +244,7 @@ def _tests_of(folder: ResultsFolder, manifest: dict[str, Any]) -> bytes:
 
 
 def _notes(files: Mapping[str, Path | bytes], lost: frozenset[str] | set[str]) -> Iterator[str]:
-    if SAMPLES not in files and PREDICTIONS not in files:
+    if SAMPLES not in files and PATCHES not in files:
         yield "The results folder does not hold the answers, so the bundle is not sound and cannot be graded again."
     if lost:
         yield f"{len(lost)} jobs have no record here; nothing in the bundle shows what became of them."

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from benchwright.app.graded import Graded, GradedRows, repositories_of
 from benchwright.app.results import differing_settings
-from benchwright.benchmarks.swebench.rows import natural
+from benchwright.app.samples import answers_in, same_answers
 from benchwright.core.errors import UsageError
 from benchwright.core.evaluation import incomparable
+from benchwright.core.ordering import natural
 from benchwright.core.runs import Score
 from benchwright.stats.intervals import SEED
 from benchwright.stats.paired import PairedDifference, paired_difference, permutation_p_value
@@ -24,6 +25,7 @@ from benchwright.stats.power import (
     smallest_clustered_difference,
     smallest_difference,
 )
+from benchwright.store.folder import ResultsFolder
 
 
 class Cluster(enum.StrEnum):
@@ -193,11 +195,26 @@ def compare(
     path_a: Path, path_b: Path, score: Score | None = None, *, force: bool = False, cluster: Cluster | None = None
 ) -> Comparison:
     """Compare two finished gradings in folders; see :func:`compare_graded`."""
-    return compare_graded(Graded.of_folder(path_a), Graded.of_folder(path_b), score, force=force, cluster=cluster)
+    a, b = Graded.of_folder(path_a), Graded.of_folder(path_b)
+    answers_a, answers_b = (answers_in(ResultsFolder(path).content) for path in (path_a, path_b))
+    return compare_graded(
+        a,
+        b,
+        score,
+        force=force,
+        cluster=cluster,
+        answers_alike=same_answers(answers_a, answers_b),
+    )
 
 
 def compare_graded(
-    a: Graded, b: Graded, score: Score | None = None, *, force: bool = False, cluster: Cluster | None = None
+    a: Graded,
+    b: Graded,
+    score: Score | None = None,
+    *,
+    force: bool = False,
+    cluster: Cluster | None = None,
+    answers_alike: bool = False,
 ) -> Comparison:
     """Compare two graded runs of the same problems; nothing is executed.
 
@@ -207,6 +224,7 @@ def compare_graded(
         score: Which score; without it the calibrated one if both have it, otherwise the last that both have.
         force: Compare results of agents whose evaluations are not comparable all the same.
         cluster: What problems are resampled together by; None takes each problem as independent.
+        answers_alike: Whether both have the same answers, so that files of them that differ are not told.
 
     Raises:
         UsageError: They are not of the same problems, have no score in common, or their evaluations may not be ranked
@@ -235,7 +253,7 @@ def compare_graded(
         a=_side(a, rows_a, rows_b, common),
         b=_side(b, rows_b, rows_a, common),
         paired=_honest(paired),
-        settings=differing_settings(a.manifest, b.manifest),
+        settings=differing_settings(a.manifest, b.manifest, answers_alike=answers_alike),
         incomparable=reasons,
         permutation_p=permutation_p_value(shares_a, shares_b, rng=np.random.default_rng(SEED), clusters=clusters),
         detectable=_detectable(np.subtract(shares_a, shares_b), clusters),

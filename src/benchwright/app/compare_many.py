@@ -1,20 +1,25 @@
 """Several models beside each other: every pair, or all against the first, with p-values adjusted for their number."""
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from benchwright.app.compare import Cluster, Comparison, compare_graded, p_text
-from benchwright.app.graded import graded
+from benchwright.app.graded import Graded, graded
 from benchwright.app.recording import open_to_read
+from benchwright.app.results import ANSWERS
+from benchwright.app.samples import answers_in, same_answers
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
 from benchwright.core.runs import Score
 from benchwright.stats.paired import holm
 from benchwright.stats.power import SIGNIFICANCE
+from benchwright.store.folder import ResultsFolder
+from benchwright.store.results import ResultStore
 
 __all__ = ["Against", "Cluster", "Comparisons", "compare_runs", "p_text"]
 
@@ -67,6 +72,34 @@ class Comparisons:
         }
 
 
+class _Answers:
+    """The answers of runs, read where their files differ: the same ones may have come in different files."""
+
+    def __init__(self, names: Sequence[str], sides: Sequence[Graded], store: ResultStore) -> None:
+        self._names = names
+        self._sides = sides
+        self._store = store
+        self._known: dict[int, Mapping[tuple[str, int], str]] = {}
+
+    def alike(self, a: int, b: int) -> bool:
+        """Whether two runs, by their positions, have the same answers in files that differ."""
+        files = [self._sides[number].manifest.get(ANSWERS) for number in (a, b)]
+        return files[0] != files[1] and same_answers(self._of(a), self._of(b))
+
+    def _of(self, number: int) -> Mapping[tuple[str, int], str]:
+        if number not in self._known:
+            entry = self._sides[number].entry
+            folder = ResultsFolder(Path(self._names[number]))
+            self._known[number] = answers_in(partial(self._content, entry) if entry else folder.content)
+        return self._known[number]
+
+    def _content(self, entry: str, name: str) -> bytes | None:
+        try:
+            return self._store.read_file(entry, name)
+        except UsageError:  # it has no such file, or a damaged one, which shows nothing
+            return None
+
+
 def compare_runs(
     names: Sequence[str],
     workspace: Workspace,
@@ -88,7 +121,11 @@ def compare_runs(
         sides = graded(names, opened)
         pairs = [(0, other) for other in range(1, len(sides))] if against is Against.FIRST else []
         pairs = pairs or list(combinations(range(len(sides)), 2))
-        found = [compare_graded(sides[a], sides[b], score, force=force, cluster=cluster) for a, b in pairs]
+        answers = _Answers(names, sides, opened)
+        found = [
+            compare_graded(sides[a], sides[b], score, force=force, cluster=cluster, answers_alike=answers.alike(a, b))
+            for a, b in pairs
+        ]
     models = [side.model for side in sides]
     labels = tuple(
         model if models.count(model) == 1 else f"{model} [{side.entry[:8] or side.where}]"

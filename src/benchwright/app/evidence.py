@@ -1,19 +1,20 @@
 """Where the evidence behind a grading is: in the folder that it came with, or in the home that executed it."""
 
 import contextlib
+import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchwright.app.bundle_files import flaws_of_files
 from benchwright.app.repositories.results import REPOSITORIES
 from benchwright.app.workspace import Workspace
 from benchwright.core.controls import ControlRun, place_of
-from benchwright.core.errors import UsageError
+from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.execution import Isolation
 from benchwright.store.bundle_reading import Bundle, is_bundle
-from benchwright.store.evidence import RECORDS, load_evidence
+from benchwright.store.evidence import MALFORMED, RECORDS, load_evidence
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.records import RecordStore, records_in
 
@@ -35,26 +36,30 @@ def controls_of(manifest: Mapping[str, Any], store: RecordStore) -> dict[str, Co
 def evidence_of(folder: ResultsFolder, manifest: Mapping[str, Any], workspace: Workspace) -> Iterator[RecordStore]:
     """The records behind a grading, in a store.
 
-    A folder out of a bundle brings its own, which are looked at in a store that is thrown away afterwards: they never
-    become part of the home's.  Raises `UsageError` when they cannot be read.
+    A folder out of a bundle brings its own, which never become part of the home's.  Raises `UsageError` when they
+    cannot be read.
     """
-    if not (folder.path / RECORDS).exists():
+    if (folder.path / RECORDS).exists():
+        with brought_evidence(folder, manifest) as (store, _):
+            yield store
+    else:
         with workspace.records() as store:
             yield store
-        return
+
+
+class Brought(NamedTuple):
+    """The evidence that a folder out of a bundle brings."""
+
+    store: RecordStore
+    jobs: Sequence[str]
+    """Digest of the job of every record, in file order."""
+
+
+@contextlib.contextmanager
+def brought_evidence(folder: ResultsFolder, manifest: Mapping[str, Any]) -> Iterator[Brought]:
+    """What a folder brings, in a store that is thrown away; raises `UsageError` when it cannot be read."""
     with tempfile.TemporaryDirectory(prefix="benchwright-evidence-") as home, records_in(Path(home)) as store:
-        try:
-            load_evidence(folder.path, store, repositories=of_repositories(manifest))
-        except MALFORMED as error:  # a line that is JSON, and no record
-            raise UsageError(
-                f"The records in {folder.path} cannot be read ({type(error).__name__}: {error})."
-            ) from error
-        yield store
-
-
-MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
-"""What reading a bundle's files may raise: digests say that a file is what somebody wrote, not that benchwright did, so
-fields may be absent or of any type."""
+        yield Brought(store, load_evidence(folder.path, store, repositories=of_repositories(manifest)))
 
 
 @contextlib.contextmanager
@@ -83,8 +88,12 @@ def unpack_into(path: Path, out: Path | None) -> Path:
         raise UsageError(f"{out} holds something already; name a new folder with --out.")
     with tempfile.TemporaryDirectory(prefix="benchwright-bundle-") as name:  # where what is refused leaves nothing
         _unpack(path, Path(name))
-    with Bundle(path) as bundle:
-        bundle.extract(out)
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            for unpacked in Path(name).iterdir():
+                shutil.move(unpacked, out)
+        except OSError as error:
+            raise MachineError(f"{out} could not be written ({error.strerror or error}); is there room?") from error
     return out
 
 

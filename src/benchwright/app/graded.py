@@ -15,8 +15,8 @@ from benchwright.core.verdicts import Outcome, Reason
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.results import ResultStore
 
-_INSTANCE = re.compile(r"(.+__.+)-\d+")
-"""How SWE-bench names instances: the repository, then the number of the pull request."""
+_INSTANCE = re.compile(r"(.+?)__(.+)-\d+")
+"""How SWE-bench names instances: owner and name of the repository, then the number of the pull request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ def repositories_of(problems: Sequence[str], sides: Sequence[Graded]) -> list[st
     labels = []
     for problem in problems:
         named = _INSTANCE.fullmatch(problem)
-        label = (facts[problem].repository if problem in facts else "") or (named[1] if named else "")
+        label = (facts[problem].repository if problem in facts else "") or (named.expand(r"\1/\2") if named else "")
         if not label:
             raise UsageError(f"No repository is known of {problem}; leave --cluster out.")
         labels.append(label)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.app.grading_inputs import BOTH_SCORES, DEFAULT_FLOOR_SECONDS, FUNCTIONS, GradeOptions, Inputs
-from benchwright.app.job_facts import JOBS, jobs_to_lines
+from benchwright.app.job_facts import jobs_to_lines
 from benchwright.app.problem_facts import facts_of_function
 from benchwright.app.samples import graded_rows
 from benchwright.app.summary import Summary, summarise
@@ -24,7 +24,7 @@ from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
 from benchwright.grading.pipeline import Pipeline, Prepared
 from benchwright.grading.run import Progress, RunSummary, run_jobs
-from benchwright.store.folder import SAMPLES, ResultsFolder, now
+from benchwright.store.folder import JOBS, SAMPLES, ResultsFolder, now
 from benchwright.store.records import RecordStore
 
 __all__ = [
@@ -50,6 +50,11 @@ class GradeReport:
     rows: tuple[ResultRow, ...] = field(repr=False)
     run: RunSummary
     wall_seconds: float
+
+    @property
+    def rows_path(self) -> Path:
+        """Where the rows are."""
+        return ResultsFolder(self.folder).rows_path
 
 
 def grade(options: GradeOptions, workspace: Workspace, report: Callable[[Progress], None]) -> GradeReport:

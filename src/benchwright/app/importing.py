@@ -1,6 +1,5 @@
 """Results of others into the store, marked as what they are: behind ``bw store import``."""
 
-import enum
 import hashlib
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, assert_never
 
-from benchwright.app.importing_base import Imported, ImportOptions
+from benchwright.app.importing_base import Imported, ImportOptions, Kind
 from benchwright.app.importing_bigcodebench import import_leaderboard
 from benchwright.app.importing_logs import import_log
 from benchwright.app.importing_reports import import_report, import_submissions
@@ -41,23 +40,6 @@ __all__ = [
 _MAX_BYTES = 512 * 1024 * 1024
 _LOG_NAMES = (".eval",)
 _SAMPLE_NAMES = (".jsonl",)
-
-
-class Kind(enum.StrEnum):
-    """The forms of results that can be imported."""
-
-    BIGCODEBENCH_VERDICTS = "bigcodebench-verdicts"
-    """``<samples>_eval_results.json`` of the official harness, or a folder with such files."""
-    BIGCODEBENCH_LEADERBOARD = "bigcodebench-leaderboard"
-    """The public leaderboard: scores by model."""
-    SWEBENCH_RESOLVED = "swebench-resolved"
-    """``{instance: [submissions that resolved it]}``."""
-    SWEBENCH_SUBMISSION = "swebench-submission"
-    """Folders of the experiments repository: ``<submission>/results/results.json``."""
-    SWEBENCH_REPORT = "swebench-report"
-    """The official harness's report on a run, or its folder of reports on each instance."""
-    INSPECT_LOG = "inspect-log"
-    """An Inspect log of somebody else's task."""
 
 
 class Store(Protocol):

@@ -1,8 +1,8 @@
 """What all imports have in common: the user's options, and runs with their rows before they are stored."""
 
 import dataclasses
+import enum
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,24 @@ from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.judging.imported import imported_verdict
 from benchwright.store.folder import PROBLEMS
+from benchwright.store.row_facts import facts_of_rows
+
+
+class Kind(enum.StrEnum):
+    """The forms of results that can be imported; what a `Source` says that it was read from."""
+
+    BIGCODEBENCH_VERDICTS = "bigcodebench-verdicts"
+    """``<samples>_eval_results.json`` of the official harness, or a folder with such files."""
+    BIGCODEBENCH_LEADERBOARD = "bigcodebench-leaderboard"
+    """The public leaderboard: scores by model."""
+    SWEBENCH_RESOLVED = "swebench-resolved"
+    """``{instance: [submissions that resolved it]}``."""
+    SWEBENCH_SUBMISSION = "swebench-submission"
+    """Folders of the experiments repository: ``<submission>/results/results.json``."""
+    SWEBENCH_REPORT = "swebench-report"
+    """The official harness's report on a run, or its folder of reports on each instance."""
+    INSPECT_LOG = "inspect-log"
+    """An Inspect log of somebody else's task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +136,7 @@ def run_of(
     what was read before.
     """
     score = rows[0].score
-    samples = Counter(row.problem_id for row in rows)
+    counts = facts_of_rows(rows, score)
     identity = digest_of([source.kind, source.title, *_plain(place), model, scaffold, score.value])
     return StoredRun(
         entry="",
@@ -132,11 +150,11 @@ def run_of(
         model=model,
         scaffold=scaffold,
         scores=(score,),
-        problems=len(samples),
-        samples=max(samples.values()),
-        solved=len({row.problem_id for row in rows if row.verdict.outcome is Outcome.PASSED}),
-        faults=sum(row.verdict.outcome is Outcome.FAULT for row in rows),
-        missing=sum(row.verdict.reason is Reason.MISSING for row in rows),
+        problems=counts.problems,
+        samples=counts.samples,
+        solved=counts.solved,
+        faults=counts.faults,
+        missing=counts.missing,
         cost=cost,
         flags=tuple(flags),
         facts=facts or ModelFacts(),

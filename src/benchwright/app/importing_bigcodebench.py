@@ -11,6 +11,7 @@ from benchwright.app.importing_base import (
     Imported,
     ImportedRun,
     ImportOptions,
+    Kind,
     Place,
     facts_file,
     missing_row,
@@ -48,8 +49,8 @@ from benchwright.core.results import UNSTATED, Origin, ProblemFacts, ReportedSco
 from benchwright.core.runs import FUNCTION_SCORES, ResultRow, Score
 from benchwright.core.verdicts import Outcome, Verdict
 from benchwright.judging.imported import imported_verdict
+from benchwright.store.folder import SAMPLES
 
-VERDICTS, LEADERBOARD = "bigcodebench-verdicts", "bigcodebench-leaderboard"
 _SITE = "https://bigcode-bench.github.io"
 _LEADERBOARD_NOTE = (
     "pass@1 as the source's table states it, in percent there; what the source calls calibrated where the model is "
@@ -67,7 +68,7 @@ def import_leaderboard(path: Path, options: ImportOptions) -> Imported:
     leaderboard = read_leaderboard(path)
     variants = VARIANTS if options.variant is None else (_one_of(options.variant, VARIANTS, path, "variant"),)
     source = Source(
-        kind=LEADERBOARD,
+        kind=Kind.BIGCODEBENCH_LEADERBOARD.value,
         title=options.source_title or f"BigCodeBench leaderboard ({subset})",
         url=options.source_url or _SITE,
         files=((path.name, leaderboard.sha256),),
@@ -134,7 +135,7 @@ def import_verdicts(path: Path, options: ImportOptions) -> Imported:
     samples = _samples(path, official, options)
     rows = tuple(_rows(official, kept, known, score))
     source = Source(
-        kind=VERDICTS,
+        kind=Kind.BIGCODEBENCH_VERDICTS.value,
         title=options.source_title or path.name,
         url=options.source_url or "",
         files=(
@@ -155,7 +156,7 @@ def import_verdicts(path: Path, options: ImportOptions) -> Imported:
     files: dict[str, Path | bytes] = {path.name: path, **{beside.name: beside for beside, _ in naming.files}}
     files |= facts_file(tasks)
     if samples:
-        files["samples.jsonl"] = samples.lines
+        files[SAMPLES] = samples.lines
     imported = ImportedRun(run=run, rows=rows, files=files)
     return Imported(runs=(imported,), notes=(source.note,), left_out=tuple(_lacking(path, found, known, rows)))
 

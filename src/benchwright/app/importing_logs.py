@@ -9,6 +9,7 @@ from benchwright.app.importing_base import (
     Imported,
     ImportedRun,
     ImportOptions,
+    Kind,
     Place,
     facts_file,
     missing_row,
@@ -32,7 +33,6 @@ from benchwright.judging.imported import imported_verdict
 if TYPE_CHECKING:
     from benchwright.bridge.foreign_logs import ForeignLog, ForeignSample
 
-KIND = "inspect-log"
 UNFINISHED = "source_unfinished"
 """Flag of a run whose log says that it did not come to its end."""
 
@@ -99,7 +99,7 @@ def _imported(
     rows += [missing_row(one, score, "the log has no sample for this problem") for one in absent]
     notes = tuple(_notes(log, rows))
     source = Source(
-        kind=KIND,
+        kind=Kind.INSPECT_LOG.value,
         title=options.source_title or f"{log.task} (Inspect)",
         url=options.source_url or "",
         files=((path.name, log.sha256),),

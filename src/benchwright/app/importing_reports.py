@@ -8,6 +8,7 @@ from benchwright.app.importing_base import (
     Imported,
     ImportedRun,
     ImportOptions,
+    Kind,
     Place,
     facts_file,
     missing_row,
@@ -37,7 +38,6 @@ from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.judging.imported import imported_verdict
 
-REPORT, SUBMISSION = "swebench-report", "swebench-submission"
 ERRORS = "source_errors"
 """Flag of a run of which the source's harness made no report on some instances; they count as not resolved."""
 
@@ -54,11 +54,11 @@ def import_report(path: Path, options: ImportOptions) -> Imported:
         UsageError: It cannot be read, says things that do not go together, or has instances that the benchmark lacks.
     """
     if not path.is_dir():
-        return _imported([read_run_report(path)], [path], path, options, REPORT)
+        return _imported([read_run_report(path)], [path], path, options, Kind.SWEBENCH_REPORT)
     folders = instance_report_folders(path)
     if not folders:
         raise UsageError(f"{path} holds no reports; expected <instance>/report.json, or folders of models with those.")
-    return _read_all(folders, read_instance_reports, path, options, REPORT)
+    return _read_all(folders, read_instance_reports, path, options, Kind.SWEBENCH_REPORT)
 
 
 def import_submissions(path: Path, options: ImportOptions) -> Imported:
@@ -69,18 +69,18 @@ def import_submissions(path: Path, options: ImportOptions) -> Imported:
     folders = submission_folders(path)
     if not folders:
         raise UsageError(f"{path} holds no submission; expected <submission>/results/results.json.")
-    return _read_all(folders, read_submission, path, options, SUBMISSION)
+    return _read_all(folders, read_submission, path, options, Kind.SWEBENCH_SUBMISSION)
 
 
 def _read_all(
-    folders: Iterable[Path], read: Callable[[Path], RunReport], path: Path, options: ImportOptions, kind: str
+    folders: Iterable[Path], read: Callable[[Path], RunReport], path: Path, options: ImportOptions, kind: Kind
 ) -> Imported:
     folders = list(folders)
     return _imported([read(folder) for folder in folders], folders, path, options, kind)
 
 
 def _imported(
-    reports: Sequence[RunReport], places: Sequence[Path], path: Path, options: ImportOptions, kind: str
+    reports: Sequence[RunReport], places: Sequence[Path], path: Path, options: ImportOptions, kind: Kind
 ) -> Imported:
     benchmark = repository_benchmark(options, path)
     if options.model is not None and len(reports) > 1:
@@ -102,7 +102,7 @@ def _run(
     place: Place,
     given: Sequence[ProblemFacts] | None,
     options: ImportOptions,
-    kind: str,
+    kind: Kind,
     where: Path,
 ) -> ImportedRun:
     instances = given or [instance_of(one) for one in sorted({*report.statuses, *report.not_submitted})]
@@ -113,7 +113,7 @@ def _run(
     rows = [_row(problem_id, report, known=problem_id in kept) for problem_id in asked]
     errors = sum(report.statuses[problem_id] is OfficialStatus.ERROR for problem_id in kept)
     source = Source(
-        kind=kind,
+        kind=kind.value,
         title=options.source_title or report.title or where.name,
         url=options.source_url or "",
         files=report.files,

@@ -12,6 +12,7 @@ from benchwright.app.importing_base import (
     Imported,
     ImportedRun,
     ImportOptions,
+    Kind,
     Place,
     facts_file,
     repository_benchmark,
@@ -28,7 +29,6 @@ from benchwright.core.runs import Score
 from benchwright.core.verdicts import Outcome, Reason
 from benchwright.judging.imported import imported_verdict
 
-KIND = "swebench-resolved"
 PARTIAL = "partial?"
 """Flag of a submission that was apparently made for another split alone."""
 _LISTED = imported_verdict(Outcome.PASSED, Reason.ALL_TESTS_PASSED, "listed as resolved")
@@ -137,7 +137,7 @@ def _read(path: Path, given: Sequence[ProblemFacts] | None) -> _Found:
 def _runs(found: _Found, benchmark: str, options: ImportOptions) -> tuple[ImportedRun, ...]:
     resolved = found.resolved
     source = Source(
-        kind=KIND,
+        kind=Kind.SWEBENCH_RESOLVED.value,
         title=options.source_title or resolved.path.name,
         url=options.source_url or "",
         files=((resolved.path.name, resolved.sha256),),

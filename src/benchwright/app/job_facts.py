@@ -16,13 +16,9 @@ from benchwright.core.execution import Isolation, Limits, Submission, digest_of_
 from benchwright.core.problems import FunctionProblem
 from benchwright.core.repositories import RepositoryProblem
 from benchwright.grading.pipeline import Pipeline
+from benchwright.store.folder import JOBS, TESTS
 
 F = TypeVar("F")
-
-JOBS = "jobs.jsonl"
-"""Of functions: one line per problem."""
-TESTS = "tests.jsonl"
-"""Of repository problems: one line per problem."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,13 +148,15 @@ def _test_of(line: dict[str, Any], benchmark: str) -> TestFacts:
 
 def _lines(path: Path, read: Callable[[dict[str, Any]], F]) -> Iterator[F]:
     try:
-        lines = path.read_bytes().splitlines()
+        file = path.open("rb")
     except FileNotFoundError:
         return
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}); grade again to make it anew.") from error
-    for number, line in enumerate(lines, 1):
-        try:
-            yield read(json.loads(line))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise UsageError(f"{path}, line {number} is not what a grading writes there ({error}).") from error
+    with file:
+        for number, line in enumerate(file, 1):
+            try:
+                found = read(json.loads(line))
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise UsageError(f"{path}, line {number} is not what a grading writes there ({error}).") from error
+            yield found

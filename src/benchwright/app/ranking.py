@@ -19,7 +19,7 @@ from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import Origin, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.flags import shared_flags
-from benchwright.leaderboard.policy import Group, Imports, Policy, arrange
+from benchwright.leaderboard.policy import Imports, Policy, arrange
 from benchwright.leaderboard.ranking import RankOptions, table_of
 from benchwright.leaderboard.reported import reported_tables
 from benchwright.leaderboard.tables import (
@@ -120,7 +120,7 @@ class Ranking:
             "rows": [row_to_plain(row) for row in main.rows],
             "other_tables": [table_to_plain(table) for table in self.others],
             "left_out": [left_out_to_plain(one) for one in self.left_out],
-            "notes": [*main.notes, *self.notes],
+            "notes": [*main.every_note, *self.notes],
         }
 
 
@@ -166,19 +166,23 @@ def _ranking(request: RankRequest, known: "_Known", every: Sources) -> Ranking:
         benchmark=facts,
         sizes=known.sizes(facts),
     )
-    tables = [
-        _table(group, options, sources, rated=number == 0 or request.every_table)
-        for number, group in enumerate(arrange(sources.scored, policy))
-    ]
+    notes = list(sources.notes)
+    tables: list[Table] = []
+    for group in arrange(sources.scored, policy):
+        problems = sources.problem_facts(group.runs)
+        rated = options.rating and (not tables or request.every_table)
+        tables.append(table_of(group, replace(options, rating=rated, problems=problems.facts)))
+        notes += problems.notes
     tables += reported_tables(sources.reported, title=known.title, benchmark=facts)
     elsewhere = sum(not _of_part(run, request) for run in (*every.runs, *every.lacking))
-    notes = (f"{elsewhere} results of other subsets or variants are not looked at.",) if elsewhere else ()
+    if elsewhere:
+        notes.append(f"{elsewhere} results of other subsets or variants are not looked at.")
     return Ranking(
         request=request,
         main=tables[0],
         others=tuple(tables[1:]),
         left_out=sources.left_out(request.score),
-        notes=(*sources.notes, *notes),
+        notes=tuple(notes),
     )
 
 
@@ -292,9 +296,3 @@ def _nothing(sources: Sources, request: RankRequest) -> str:
 def _subset(sources: Sources) -> str:
     subsets = Counter(one.run.subset for one in sources.scored)
     return subsets.most_common(1)[0][0] if subsets else ""
-
-
-def _table(group: Group, options: RankOptions, sources: Sources, *, rated: bool) -> Table:
-    return table_of(
-        group, replace(options, rating=options.rating and rated, problems=sources.problem_facts(group.runs))
-    )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from benchwright.app.importing_base import ImportOptions
 from benchwright.app.model_facts import StatedFacts, read_model_facts
@@ -68,6 +68,15 @@ class Wanted(Protocol):
         """Whether any of these was named."""
 
 
+class KnownFacts(NamedTuple):
+    """What is known of problems."""
+
+    facts: Mapping[str, ProblemFacts] = {}
+    """By id."""
+    notes: tuple[str, ...] = ()
+    """What of it is damaged, a sentence for each."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
     """Everything that was found."""
@@ -86,7 +95,7 @@ class Sources:
     notes: tuple[str, ...] = ()
     problem_ids: tuple[str, ...] = ()
     """All problems of the benchmark, where a file of its rows was given."""
-    facts: Callable[[StoredRun], Mapping[str, ProblemFacts]] = lambda run: {}
+    facts: Callable[[StoredRun], KnownFacts] = lambda run: KnownFacts()
     """What is known of the problems of one of these runs."""
 
     @property
@@ -131,9 +140,15 @@ class Sources:
             facts=lambda run: self.facts(run) if run.entry in own else other.facts(run),
         )
 
-    def problem_facts(self, runs: Sequence[ScoredRun]) -> Mapping[str, ProblemFacts]:
+    def problem_facts(self, runs: Sequence[ScoredRun]) -> KnownFacts:
         """What is known of the problems of some runs of the same problems: as the first of them has it."""
-        return next((facts for one in runs[:_ASKED] if (facts := self.facts(one.run))), {})
+        notes: list[str] = []
+        for one in runs[:_ASKED]:
+            found = self.facts(one.run)
+            notes += found.notes
+            if found.facts:
+                return KnownFacts(found.facts, tuple(notes))
+        return KnownFacts(notes=tuple(notes))
 
 
 _ASKED = 3
@@ -195,14 +210,14 @@ def _whole_store(wanted: Wanted, store: ResultStore) -> Sources:
     runs, unclear = _of_clear_making(store.sound(current, read))
     found = _of_runs(runs, wanted, store, f"the store {store.layout.root}", skip_damaged=True)
     damaged = [LeftOut(entry=entry, model="", reason=reason) for entry, reason in sorted(store.damaged.items())]
-    without_facts = _without_facts(found.runs, store)
-    return replace(
-        found,
-        replaced=tuple(replaced),
-        damaged=(*damaged, *unclear),
-        notes=(*found.notes, *(f"Not used: {text}" for text in without_facts.values())),
-        facts=lambda run: {} if run.entry in without_facts else store.problem_facts(run.entry),
-    )
+
+    def facts(run: StoredRun) -> KnownFacts:
+        try:
+            return KnownFacts(store.problem_facts(run.entry))
+        except DamagedError as error:  # its verdicts are sound all the same
+            return KnownFacts(notes=(f"Not used: {error}",))
+
+    return replace(found, replaced=tuple(replaced), damaged=(*damaged, *unclear), facts=facts)
 
 
 def _of_clear_making(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[LeftOut]]:
@@ -216,17 +231,6 @@ def _of_clear_making(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[L
         else:
             clear.append(run)
     return clear, unclear
-
-
-def _without_facts(runs: Sequence[StoredRun], store: ResultStore) -> dict[str, str]:
-    """Runs whose verdicts are sound and whose facts of problems are damaged, with a sentence on each, by entry."""
-    found = {}
-    for run in runs:
-        try:
-            store.problem_facts(run.entry)  # equal files are read once
-        except DamagedError as error:
-            found[run.entry] = str(error)
-    return found
 
 
 def _of_runs(
@@ -246,7 +250,7 @@ def _of_runs(
         scored=tuple(store.scored(fit, wanted.score, skip_damaged=skip_damaged)),
         reported=tuple(run for run in runs if run.reported_only),
         lacking=tuple(lacking),
-        facts=lambda run: store.problem_facts(run.entry),
+        facts=lambda run: KnownFacts(store.problem_facts(run.entry)),
     )
 
 
@@ -260,5 +264,5 @@ def _of_files(found: FromFiles) -> Sources:
         scored=found.runs,
         notes=found.notes,
         problem_ids=found.problem_ids,
-        facts=lambda run: found.facts,
+        facts=lambda run: KnownFacts(found.facts),
     )

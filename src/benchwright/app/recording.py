@@ -9,26 +9,36 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.bigcodebench.official import RATES_ENDING, VERDICTS_ENDING
 from benchwright.core.errors import BenchwrightError, UsageError
-from benchwright.core.results import Origin, StoredRun
+from benchwright.core.results import FROM_FOLDER, Origin, StoredRun
 from benchwright.core.runs import ResultRow, Score
+from benchwright.store.agent_journal import NAME as JOURNAL
 from benchwright.store.entries import run_to_plain
 from benchwright.store.entry_checks import check_run
 from benchwright.store.evidence import RECORDS
-from benchwright.store.folder import MANIFEST, PLANS, PROBLEMS, RUN, SAMPLES, ResultsFolder
+from benchwright.store.folder import (
+    ASIDE,
+    ATTEMPTS,
+    JOBS,
+    MANIFEST,
+    PATCHES,
+    PLANS,
+    PROBLEMS,
+    RUN,
+    SAMPLES,
+    TESTS,
+    ResultsFolder,
+    is_predictions,
+)
 from benchwright.store.layout import Layout
+from benchwright.store.replies import NAME as REPLIES
 from benchwright.store.results import ResultStore
 from benchwright.store.row_facts import TAMPERED, facts_of_rows
 
-_JOURNALS = ("replies.jsonl", "journal.jsonl")
-_KEPT = (
-    MANIFEST, PLANS, PROBLEMS, SAMPLES, "jobs.jsonl", "tests.jsonl", RUN, "attempts.jsonl", "predictions.jsonl",
-    "predictions-*.jsonl", "preds.json", "*_eval_results.json", "*_pass_at_k.json",
-)  # fmt: skip
-"""Files of a results folder that go into the store; logs and journals of calls stay in the folder."""
-_ASIDE = ".before-regrade"
-FROM_FOLDER = "from_folder"
-"""Flag of a run that was taken in from a results folder, and not recorded when it was graded."""
+_KEPT = (MANIFEST, PLANS, PROBLEMS, SAMPLES, PATCHES, JOBS, TESTS, RUN, ATTEMPTS)
+"""Files of a results folder that go into the store, besides patches of agents and official files; logs and journals of
+calls stay in the folder."""
 
 
 def open_store(workspace: Workspace, path: Path | None = None, *, read_only: bool = False) -> ResultStore:
@@ -147,7 +157,7 @@ def run_id_of(folder: ResultsFolder, manifest: Mapping[str, Any]) -> str:
     Settings alone make the ``run_id`` of ``bw run``: asked twice in two folders, a model answers twice, and these are
     two runs.  What tells them apart is the first line of the journal of replies, which never changes.
     """
-    for name in _JOURNALS:
+    for name in (REPLIES, JOURNAL):
         try:
             with (folder.path / name).open("rb") as file:
                 return f"{manifest['run_id']}-{hashlib.sha256(file.readline()).hexdigest()[:8]}"
@@ -160,9 +170,15 @@ def run_id_of(folder: ResultsFolder, manifest: Mapping[str, Any]) -> str:
 
 def kept_files(folder: ResultsFolder, manifest: Mapping[str, Any]) -> dict[str, Path | bytes]:
     """The files of a results folder that go into the store, by name."""
-    paths = [path for pattern in _KEPT for path in sorted(folder.path.glob(pattern))]
-    paths += [path for path in folder.path.iterdir() if path.name.endswith(f".{manifest['run_id']}.json")]
-    return {path.name: path for path in paths if path.is_file() and not path.is_symlink() and _ASIDE not in path.name}
+    endings = (VERDICTS_ENDING, RATES_ENDING, f".{manifest['run_id']}.json")
+    return {
+        path.name: path
+        for path in sorted(folder.path.iterdir())
+        if (path.name in _KEPT or is_predictions(path.name) or path.name.endswith(endings))
+        and path.is_file()
+        and not path.is_symlink()
+        and f".{ASIDE}" not in path.name
+    }
 
 
 def record(folder: ResultsFolder, store_root: Path) -> StoredRun:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchwright.app.summary import Summary, estimates_to_plain, laziness_to_plain, summarise
-from benchwright.benchmarks.swebench.rows import natural
+from benchwright.core.ordering import natural
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun, tallies_of_rows
 from benchwright.core.runs import Estimate, ResultRow, Score
 from benchwright.leaderboard.breakdowns import breakdowns

@@ -18,9 +18,9 @@ from benchwright.app.report_facts import dataset_facts, read_domains, with_domai
 from benchwright.app.report_models import ModelReport, ModelRuns, needed_between, numbered, report_model
 from benchwright.app.workspace import Workspace
 from benchwright.benchmarks.facts import facts_of
-from benchwright.benchmarks.swebench.rows import natural
 from benchwright.core.benchmark_facts import BenchmarkFacts
 from benchwright.core.errors import UnknownNameError, UsageError
+from benchwright.core.ordering import natural
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.breakdowns import IN_THEIR_ORDER

@@ -11,19 +11,21 @@ from benchwright.app.evidence import controls_of, evidence_of, from_others, unpa
 from benchwright.app.repositories.results import (
     REPOSITORIES,
     explain_patches,
+    graded_problems,
     regrade_patches,
     summary_of_regraded,
 )
-from benchwright.app.samples import answers_in
+from benchwright.app.samples import answers_in, same_answers
 from benchwright.app.summary import summarise
 from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.bigcodebench.official import RATES_ENDING, VERDICTS_ENDING
 from benchwright.core.errors import UsageError
 from benchwright.core.execution import ExecutionRecord
 from benchwright.core.runs import ResultRow, Score
 from benchwright.judging.function import JUDGE_VERSION, judge, missing_names
 from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION
 from benchwright.store.bundle_reading import is_bundle
-from benchwright.store.folder import ROWS, ResultsFolder
+from benchwright.store.folder import LOGS, ROWS, ResultsFolder
 from benchwright.store.records import RecordStore
 
 
@@ -111,7 +113,7 @@ def _regrade_functions(folder: ResultsFolder, workspace: Workspace) -> RegradeRe
             after.append(dataclasses.replace(row, verdict=verdict, missing_names=missing_names(record)))
         changes = tuple(_changes(_keyed(before), _keyed(after), "the judge decides otherwise"))
         if [row.verdict for row in before] != [row.verdict for row in after]:
-            _replace_rows(folder, after, ("*_eval_results.json", "*_pass_at_k.json"))
+            _replace_rows(folder, after, (f"*{VERDICTS_ENDING}", f"*{RATES_ENDING}"))
             folder.write_manifest({**manifest, **_summary_of_regraded_functions(folder, manifest, after, store)})
     return RegradeReport(
         folder=folder.path,
@@ -135,10 +137,11 @@ def _summary_of_regraded_functions(
 def _regrade_patches(folder: ResultsFolder, workspace: Workspace) -> RegradeReport:
     with folder.locked(), evidence_of(folder, folder.finished_manifest(), workspace) as store:
         manifest = folder.finished_manifest()
-        before, after, without = regrade_patches(folder, manifest, store)
+        problems, before = graded_problems(folder, manifest), list(folder.rows())
+        after, without = regrade_patches(before, problems, manifest, store)
         if [row.verdict for row in before] != [row.verdict for row in after]:
-            _replace_rows(folder, after, (f"*.{manifest['run_id']}.json", "logs"))
-            folder.write_manifest({**manifest, **summary_of_regraded(folder, manifest, after, store)})
+            _replace_rows(folder, after, (f"*.{manifest['run_id']}.json", LOGS))
+            folder.write_manifest({**manifest, **summary_of_regraded(after, problems, manifest, store)})
     return RegradeReport(
         folder=folder.path,
         rows=len(before),
@@ -151,10 +154,10 @@ def _regrade_patches(folder: ResultsFolder, workspace: Workspace) -> RegradeRepo
 
 def _replace_rows(folder: ResultsFolder, rows: Iterable[ResultRow], official: Iterable[str]) -> None:
     """Write other rows; the earlier ones, and official files that were written from them, are kept beside."""
-    folder.keep_aside(ROWS, "before-regrade")
+    folder.keep_aside(ROWS)
     for pattern in official:
         for file in folder.path.glob(pattern):
-            folder.keep_aside(file.name, "before-regrade")
+            folder.keep_aside(file.name)
     folder.write_rows(rows)
 
 
@@ -180,8 +183,10 @@ class DiffReport:
         }
 
 
+ANSWERS = "samples_digest"
+"""What a manifest calls the digest of the file with the answers."""
 _SETTINGS = (
-    "benchmark", "version", "data_digest", "subset", "variant", "samples_digest", "model", "model_args", "mode",
+    "benchmark", "version", "data_digest", "subset", "variant", ANSWERS, "model", "model_args", "mode",
     "prefill", "template_digest",
     "samples", "generation", "answers", "environment",
     "environment_digest", "isolation", "rules", "sandbox", "limits", "guest_version", "harness_version",
@@ -190,13 +195,20 @@ _SETTINGS = (
 
 
 def differing_settings(
-    manifest_a: Mapping[str, Any], manifest_b: Mapping[str, Any]
+    manifest_a: Mapping[str, Any], manifest_b: Mapping[str, Any], *, answers_alike: bool = False
 ) -> tuple[tuple[str, Any, Any], ...]:
-    """Name and both values of every setting in which two gradings differ."""
+    """Name and both values of every setting in which two gradings differ.
+
+    Args:
+        manifest_a: Of one grading.
+        manifest_b: Of the other one.
+        answers_alike: Whether they have the same answers: then files of them that differ, as a sample file and what a
+            grading keeps of it, are no setting.
+    """
     return tuple(
         (name, manifest_a.get(name), manifest_b.get(name))
         for name in _SETTINGS
-        if manifest_a.get(name) != manifest_b.get(name)
+        if manifest_a.get(name) != manifest_b.get(name) and not (answers_alike and name == ANSWERS)
     )
 
 
@@ -234,20 +246,18 @@ class _Side(NamedTuple):
 
 
 def _diff(a: _Side, b: _Side) -> DiffReport:
-    settings = differing_settings(a.manifest, b.manifest)
+    answers_a, answers_b = answers_in(a.folder.content), answers_in(b.folder.content)
+    settings = differing_settings(a.manifest, b.manifest, answers_alike=same_answers(answers_a, answers_b))
     rows_a, rows_b = _keyed(a.folder.rows()), _keyed(b.folder.rows())
     common = rows_a.keys() & rows_b.keys()
     patches = a.manifest.get("kind") == b.manifest.get("kind") == REPOSITORIES
-    answers_a, answers_b = answers_in(a.folder.path), answers_in(b.folder.path)
-    if answers_a and answers_a == answers_b:  # in files that differ, as a sample file and what a grading keeps of it
-        settings = tuple(setting for setting in settings if setting[0] != "samples_digest")
     changes = []
     for key, change in _changes_by_key(rows_a, rows_b):
         pair = rows_a[key], rows_b[key]
         answers = [answers.get(key[:2]) for answers in (answers_a, answers_b)]
         # The same answers may have come in different files.
         same = None not in answers and answers[0] == answers[1]
-        why = [setting for setting in settings if not same or setting[0] != "samples_digest"]
+        why = [setting for setting in settings if not same or setting[0] != ANSWERS]
         if patches:
             text = explain_patches(*pair, a.store.get_repository, b.store.get_repository, why)
         else:
@@ -310,7 +320,7 @@ def _explain(
     record_a, record_b = get_a(row_a.job_digest), get_b(row_b.job_digest)
     names = {name for name, _, _ in settings}
     causes = ["the answer is the same"] if same_answer else []
-    if "samples_digest" in names:
+    if ANSWERS in names:
         causes.append("the answers may differ")
     if names & {"data_digest", "version"}:
         causes.append("the data differs")

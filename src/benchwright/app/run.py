@@ -34,13 +34,12 @@ from benchwright.execution.guest import guest_version
 from benchwright.execution.schedulers.local import LocalOptions, LocalScheduler
 from benchwright.grading.pipeline import Pipeline
 from benchwright.grading.service import GradingService
-from benchwright.store.folder import ResultsFolder
+from benchwright.store.folder import LOGS, ResultsFolder
 from benchwright.store.replies import NAME as REPLIES
 from benchwright.store.replies import ReplyJournal
 
 __all__ = ["DryRun", "Forecast", "RunEvents", "RunReport", "dry_run", "run"]
 
-LOGS = "logs"
 _SPARE_SAMPLES = 32
 """Samples in work beyond the connections: they are being graded, or wait for it, and hold no connection."""
 

@@ -63,6 +63,11 @@ class RunReport:
     """Why the run ended before its end; None when it did not."""
     ledger: Ledger
 
+    @property
+    def samples_path(self) -> Path:
+        """Where the answers are, as a sample file."""
+        return self.plan.folder / SAMPLES
+
 
 def report_run(plan: RunPlan, folder: ResultsFolder, workspace: Workspace, asked: Asked) -> RunReport:
     """Grade and write everything; at least one attempt must be there."""

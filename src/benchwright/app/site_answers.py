@@ -15,12 +15,10 @@ from benchwright.core.execution import TestOutcome
 from benchwright.core.results import StoredRun
 from benchwright.core.runs import ResultRow, Score
 from benchwright.leaderboard.site.model import SiteAnswer, SiteTest
+from benchwright.store.folder import ATTEMPTS, PATCHES, SAMPLES, is_predictions
 from benchwright.store.records import RecordStore
 from benchwright.store.results import ResultStore
 
-_SAMPLES = ("samples.jsonl",)
-_PATCHES = ("predictions.jsonl", "preds.json")
-_ATTEMPTS = "attempts.jsonl"
 PLACEHOLDERS = ("entry", "run", "model", "problem", "sample", "log", "log_sample")
 """What may stand in braces in the address of a transcript."""
 
@@ -154,15 +152,15 @@ def _tests(records: RecordStore | None, row: ResultRow) -> Iterator[tuple[str, b
 def _kept(store: ResultStore, run: StoredRun) -> Iterator[tuple[_Key, _Kept]]:
     """What a run kept, by problem and sample; an agent's attempts say the most, so they come last and win."""
     for name in sorted(run.files):
-        if name in _SAMPLES:
+        if name == SAMPLES:
             for line in _lines(store, run, name):
                 text = line.get("solution") if isinstance(line.get("solution"), str) else line.get("raw_solution")
                 yield (str(line.get("task_id")), _number(line)), _Kept(text=str(text or ""))
-        elif name in _PATCHES or (name.startswith("predictions-") and name.endswith(".jsonl")):
+        elif name == PATCHES or is_predictions(name):
             for line in _lines(store, run, name):
                 yield (str(line.get("instance_id")), _number(line)), _Kept(text=str(line.get("model_patch") or ""))
-    if _ATTEMPTS in run.files:
-        for line in _lines(store, run, _ATTEMPTS):
+    if ATTEMPTS in run.files:
+        for line in _lines(store, run, ATTEMPTS):
             patch = str((line.get("submission") or {}).get("patch") or "")
             kept = _Kept(text=patch, log=str(line.get("log") or ""), log_sample=str(line.get("log_sample") or ""))
             yield (str(line.get("problem_id")), _number(line)), kept

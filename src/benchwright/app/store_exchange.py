@@ -11,6 +11,7 @@ from benchwright.app.stored_results import choose, run_line
 from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
 from benchwright.core.results import StoredRun
+from benchwright.store.bundle import SUFFIX as BUNDLE_SUFFIX
 from benchwright.store.folder import MANIFEST, ResultsFolder
 from benchwright.store.layout import STORE_FILE
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from benchwright.app.importing import ImportOptions, ImportReport
     from benchwright.store.exchange import Exchange
 
-BUNDLE_SUFFIX = ".bw.zip"
+__all__ = ["BUNDLE_SUFFIX", "StoreImport", "export_bundle", "export_store", "import_place"]
+
 _EXPORT, _BUNDLE, _FOLDER = "export", "bundle", "folder"
 
 
@@ -213,7 +215,7 @@ def _beside(entry: str, *, take_over: bool) -> str:
 
 def _import_own(path: Path, form: str, workspace: Workspace, store: Path | None, *, take_over: bool) -> StoreImport:
     with open_store(workspace, store) as opened:
-        before = {run.entry for run in opened.runs(superseded=True)}
+        before = opened.layout.names()
         if form == _BUNDLE:
             from benchwright.app.bundles import import_bundle
 
@@ -244,10 +246,10 @@ def _import_foreign(
     from benchwright.app.importing import import_results
 
     if dry_run:
-        done, before = import_results(path, None, options, kind=kind, dry_run=True), set()
+        done, before = import_results(path, None, options, kind=kind, dry_run=True), set[str]()
     else:
         with open_store(workspace, store) as opened:
-            before = {run.entry for run in opened.runs(superseded=True)}
+            before = opened.layout.names()
             done = import_results(path, opened, options, kind=kind)
     new = len({run.entry for run in done.runs} - before) if done.stored else 0
     return StoreImport(

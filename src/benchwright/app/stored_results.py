@@ -1,5 +1,6 @@
 """Runs that were recorded, for those who read them: chosen by name, listed, and handed out as data frames."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from benchwright.app.recording import kept_files, open_to_read, stored_run_of
 from benchwright.app.workspace import Workspace
+from benchwright.benchmarks.published import size_of
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.results import StoredRun
 from benchwright.store.entries import run_to_plain
@@ -82,23 +84,80 @@ def _of_folder(path: Path, store: ResultStore) -> StoredRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """How much of its benchmark a run was asked."""
+
+    problems: int
+    whole: int | None
+    """Problems that its subset has; None where that is not known."""
+    chosen: bool | None = None
+    """Whether its manifest says that problems were chosen, by ids or by number; None where it was not looked at."""
+
+    @property
+    def partial(self) -> bool | None:
+        """Whether problems are left out, so that `bw rank` keeps it apart; None where nothing tells."""
+        return self.chosen if self.whole is None else 0 < self.problems < self.whole
+
+    @property
+    def words(self) -> str:
+        """Such as ``1,140``, ``12 of 1,140``, ``12 chosen``; nothing where a source states scores only."""
+        count = f"{self.problems:,}" if self.problems else ""
+        if not self.partial:
+            return count
+        return f"{count} chosen" if self.whole is None else f"{count} of {self.whole:,}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Fields of a run in a listing."""
+        return {"whole": self.whole, "partial": self.partial}
+
+
+class _Wholes:
+    """How many problems there are where runs of a store were asked: by the benchmark, or else by the fullest run."""
+
+    def __init__(self, store: ResultStore) -> None:
+        self._store = store
+
+    def of(self, run: StoredRun) -> int | None:
+        """None where no run on the same data was asked more."""
+        known = size_of(run.benchmark, run.version, run.subset)
+        if known is not None:
+            return known
+        most = self._most.get(_data(run), 0)
+        return most if most > run.problems else None
+
+    @functools.cached_property
+    def _most(self) -> dict[tuple[str, ...], int]:
+        found: dict[tuple[str, ...], int] = {}
+        for run in self._store.runs(superseded=True):
+            found[_data(run)] = max(run.problems, found.get(_data(run), 0))
+        return found
+
+
+def _data(run: StoredRun) -> tuple[str, ...]:
+    return run.benchmark, run.version, run.data_digest, run.subset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """What ``bw results list`` says."""
 
     place: str
     """Folder of the store."""
     runs: tuple[StoredRun, ...]
+    parts: tuple[Part, ...]
+    """How much of its benchmark each of them was asked."""
     damaged: tuple[str, ...]
     """Why entries are left out, a sentence for each."""
 
     @property
     def table(self) -> list[tuple[str, ...]]:
-        """A line of texts for each run: id, benchmark, model, solved, origin, recorded, flags."""
-        return [_table_line(run) for run in self.runs]
+        """A line of texts for each run: id, benchmark, model, problems, solved, origin, recorded, flags."""
+        return [_table_line(run, part) for run, part in zip(self.runs, self.parts, strict=True)]
 
     def to_plain(self) -> dict[str, Any]:
         """The object of ``bw results list --json``."""
-        return {"place": self.place, "runs": [run_line(run) for run in self.runs], "damaged": list(self.damaged)}
+        runs = [run_line(run) | part.to_plain() for run, part in zip(self.runs, self.parts, strict=True)]
+        return {"place": self.place, "runs": runs, "damaged": list(self.damaged)}
 
 
 def list_results(
@@ -122,7 +181,9 @@ def list_results(
         if not runs:
             _refuse_unknown(wanted, opened.runs(superseded=superseded), opened.layout.root)
         damaged = tuple(sorted(opened.damaged.values()))
-        return Listing(place=str(opened.layout.root), runs=tuple(runs), damaged=damaged)
+        wholes = _Wholes(opened)
+        parts = tuple(Part(problems=run.problems, whole=wholes.of(run)) for run in runs)
+        return Listing(place=str(opened.layout.root), runs=tuple(runs), parts=parts, damaged=damaged)
 
 
 def _refuse_unknown(wanted: Mapping[str, str | None], runs: Sequence[StoredRun], place: Path) -> None:
@@ -141,11 +202,12 @@ def _refuse_unknown(wanted: Mapping[str, str | None], runs: Sequence[StoredRun],
         raise UnknownNameError(f"{kind} in the store", shown(name), known, hint=hint)
 
 
-def _table_line(run: StoredRun) -> tuple[str, ...]:
+def _table_line(run: StoredRun, part: Part) -> tuple[str, ...]:
     return (
         run.entry[:12],
         " ".join(shown(part) for part in (run.benchmark, run.version, run.subset, run.variant)),
         shown(f"{run.model} ({run.scaffold})" if run.scaffold else run.model, _NAME),
+        part.words,
         solved_words(run),
         shown(run.source.title, _NAME) if run.source else run.origin.value,
         run.recorded[:16].replace("T", " "),
@@ -166,6 +228,7 @@ class Shown:
     """What ``bw results show`` says of one run."""
 
     run: StoredRun
+    part: Part
     recorded: bool
     """Whether it is in the store; a results folder need not be."""
 
@@ -183,6 +246,7 @@ class Shown:
                 "origin",
                 f"{run.origin.value}{f': {shown(run.source.title)} {shown(run.source.url)}' if run.source else ''}",
             ),
+            ("problems", self.part.words),
             ("solved", solved_words(run)),
             ("samples", f"{run.samples} per problem"),
             ("faults", str(run.faults)),
@@ -198,7 +262,7 @@ class Shown:
 
     def to_plain(self) -> dict[str, Any]:
         """The object of ``bw results show --json``."""
-        plain = run_to_plain(self.run) | {"manifest": dict(self.run.manifest)}
+        plain = run_to_plain(self.run) | self.part.to_plain() | {"manifest": dict(self.run.manifest)}
         return plain if self.recorded else {**plain, "entry": None}
 
 
@@ -206,7 +270,9 @@ def show_result(name: str, workspace: Workspace, store: Path | None = None) -> S
     """One run, by its id, its model's name, or as a results folder; raises as `choose` does."""
     with open_to_read(workspace, store) as opened:
         (run,) = choose([name], opened)
-        return Shown(run=run, recorded=bool(run.recorded))
+        chosen = bool(run.manifest["ids"]) if "ids" in run.manifest else None
+        part = Part(problems=run.problems, whole=_Wholes(opened).of(run), chosen=chosen)
+        return Shown(run=run, part=part, recorded=bool(run.recorded))
 
 
 def run_line(run: StoredRun) -> dict[str, Any]:

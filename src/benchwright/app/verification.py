@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import benchwright
+from benchwright.app.job_facts import JobFacts, TestFacts
 from benchwright.benchmarks.base import ProblemSet
 from benchwright.benchmarks.repositories import RepositorySet
 from benchwright.core.execution import TestPlan
@@ -90,11 +91,17 @@ class Unpacked:
     rows: tuple[ResultRow, ...]
     store: RecordStore
     """The bundle's own records."""
+    recorded: Sequence[str]
+    """Digest of the job of each of these records, in the bundle's order."""
     tally: Tally
     plans: Mapping[str, TestPlan]
     """Of functions: planned tests by problem."""
     given_names: Mapping[str, frozenset[str]] | None
     """Of functions: what each problem's stub gives."""
+    jobs: Mapping[str, JobFacts]
+    """Of functions: what the jobs of each problem have in common."""
+    tests: Mapping[str, TestFacts]
+    """Of patches: the tests that decide, by problem."""
     at_hand: ProblemSet | RepositorySet | None = None
     """The benchmark's rows, where they were given or come with the package."""
     dataset: Path | None = None

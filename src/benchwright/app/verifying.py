@@ -1,27 +1,27 @@
 """Check a result bundle: that it is unchanged, who signed it, and that what it says follows from its evidence."""
 
+import contextlib
 import dataclasses
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchwright.app import verifying_functions, verifying_patches
 from benchwright.app.bundle_files import differences, flaws_of_files, versions_of
-from benchwright.app.evidence import MALFORMED, evidence_of, of_repositories
-from benchwright.app.job_facts import TESTS, read_tests
+from benchwright.app.evidence import brought_evidence, of_repositories
+from benchwright.app.job_facts import read_jobs, read_tests
 from benchwright.app.recording import stored_run_of
 from benchwright.app.verification import Check, Finding, Tally, Unpacked, named, short
 from benchwright.app.verifying_data import rows_at_hand
 from benchwright.app.verifying_faults import check_faults
-from benchwright.app.workspace import Workspace
 from benchwright.core.errors import BenchwrightError, MachineError
 from benchwright.core.verdicts import Outcome
 from benchwright.store.bundle_reading import Bundle
 from benchwright.store.bundle_signing import SignatureReport, check
-from benchwright.store.evidence import jobs_with_records
-from benchwright.store.folder import ResultsFolder
+from benchwright.store.evidence import MALFORMED
+from benchwright.store.folder import TESTS, ResultsFolder
 
 _COUNTED = ("rows", "judged", "faults", "unproven", "bounds", "jobs", "traced", "notes")
 MOST_FINDINGS = 1000
@@ -98,7 +98,22 @@ class VerifyReport:
 
 
 def verify(path: Path, *, signer: Path | None = None, dataset: Path | None = None) -> VerifyReport:
-    """Check a bundle; nothing is executed, and nothing is kept of it.
+    """Check a bundle; nothing is executed, and nothing is kept of it: see :func:`verified`."""
+    with verified(path, signer=signer, dataset=dataset) as (report, _):
+        return report
+
+
+class Verified(NamedTuple):
+    """A bundle that was checked."""
+
+    report: VerifyReport
+    folder: ResultsFolder
+    """What was unpacked for that: exactly what the list says, where the report finds nothing wrong."""
+
+
+@contextlib.contextmanager
+def verified(path: Path, *, signer: Path | None = None, dataset: Path | None = None) -> Iterator[Verified]:
+    """Check a bundle, and lend what was unpacked; nothing is executed.
 
     Args:
         path: The bundle.
@@ -111,14 +126,16 @@ def verify(path: Path, *, signer: Path | None = None, dataset: Path | None = Non
         UsageError: The file is no bundle, or one that this version does not read; or ``signer`` is no key.
         MachineError: The program that checks the signature is not there, or the disk is full.
     """
-    with Bundle(path) as bundle:
-        findings, tally = [Finding(check=Check.ARCHIVE, text=flaw) for flaw in bundle.flaws()], Tally()
+    with Bundle(path) as bundle, tempfile.TemporaryDirectory(prefix="benchwright-verify-") as name:
+        folder, tally = ResultsFolder(Path(name)), Tally()
+        flaws = bundle.flaws(folder.path)
+        findings = [Finding(check=Check.ARCHIVE, text=flaw) for flaw in flaws]
         signature, problem = _signature(bundle, signer)
         if problem:
             findings.append(Finding(check=Check.SIGNATURE, text=problem))
-        if not any(finding.check is Check.ARCHIVE for finding in findings):
-            findings += _checked_content(bundle, tally, dataset)
-        return VerifyReport(
+        if not flaws:
+            findings += _checked_content(bundle, folder, tally, dataset)
+        report = VerifyReport(
             path=path,
             digest=bundle.head.digest,
             run=bundle.head.run,
@@ -129,6 +146,7 @@ def verify(path: Path, *, signer: Path | None = None, dataset: Path | None = Non
             findings=tuple(findings[:MOST_FINDINGS]),
             tally=tally,
         )
+        yield Verified(report, folder)
 
 
 def _signature(bundle: Bundle, signer: Path | None) -> tuple[SignatureReport | None, str]:
@@ -140,15 +158,14 @@ def _signature(bundle: Bundle, signer: Path | None) -> tuple[SignatureReport | N
     return report, f"{report.problem[0].upper()}{report.problem[1:]}." if report.problem else ""
 
 
-def _checked_content(bundle: Bundle, tally: Tally, dataset: Path | None) -> list[Finding]:
-    with tempfile.TemporaryDirectory(prefix="benchwright-verify-") as name:
-        bundle.extract(Path(name))
-        flaws = flaws_of_files(Path(name), (file.name for file in bundle.head.files))
-        found = [Finding(check=Check.CONTENT, text=f"{file} {flaw}.") for file, flaw in flaws]
-        if not found:
-            found = [*_opened(bundle, ResultsFolder(Path(name)), tally, dataset)]
-        tally.open = [_without_folder(text, name) for text in tally.open]
-        return [dataclasses.replace(finding, text=_without_folder(finding.text, name)) for finding in found]
+def _checked_content(bundle: Bundle, folder: ResultsFolder, tally: Tally, dataset: Path | None) -> list[Finding]:
+    flaws = flaws_of_files(folder.path, (file.name for file in bundle.head.files))
+    found = [Finding(check=Check.CONTENT, text=f"{file} {flaw}.") for file, flaw in flaws]
+    if not found:
+        found = [*_opened(bundle, folder, tally, dataset)]
+    name = str(folder.path)
+    tally.open = [_without_folder(text, name) for text in tally.open]
+    return [dataclasses.replace(finding, text=_without_folder(finding.text, name)) for finding in found]
 
 
 def _opened(bundle: Bundle, folder: ResultsFolder, tally: Tally, dataset: Path | None) -> Iterator[Finding]:
@@ -158,18 +175,22 @@ def _opened(bundle: Bundle, folder: ResultsFolder, tally: Tally, dataset: Path |
         tally.rows, tally.jobs = len(rows), sum(row.job_digest is not None for row in rows)
         tally.faults = sum(row.verdict.outcome is Outcome.FAULT for row in rows)
         functions = not of_repositories(manifest)
-        if not functions and not read_tests(folder.path, str(manifest["benchmark"])):
+        tests = {} if functions else read_tests(folder.path, str(manifest["benchmark"]))
+        if not functions and not tests:
             # What names a data file in the manifest is somebody else's path, and is never looked for.
             yield Finding(check=Check.CONTENT, text=f"There is no {TESTS}; nothing shows which tests decide.")
             return
         # The home is not looked at: a bundle without records is judged by nobody else's.
-        with evidence_of(folder, manifest, Workspace(home=folder.path / "no-home")) as store:
+        with brought_evidence(folder, manifest) as (store, recorded):
             given = Unpacked(
                 folder=folder,
                 manifest=manifest,
                 rows=rows,
                 store=store,
+                recorded=recorded,
                 tally=tally,
+                jobs=read_jobs(folder.path) if functions else {},
+                tests=tests,
                 plans=folder.plans() if functions else {},
                 given_names=folder.given_names() if functions else None,
                 at_hand=rows_at_hand(manifest, dataset),
@@ -232,7 +253,7 @@ def _check_identity(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
 def _check_records(given: Unpacked) -> Iterator[Finding]:
     jobs = {row.job_digest for row in given.rows if row.job_digest is not None}
     seen: set[str] = set()
-    for digest in jobs_with_records(given.folder.path):
+    for digest in given.recorded:
         if digest in seen:
             yield Finding(check=Check.RECORDS, text=f"There are two records of job {digest[:12]}.")
         elif digest not in jobs:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from benchwright.app.evidence import of_repositories
 from benchwright.app.verification import Check, Finding, Unpacked
-from benchwright.benchmarks.base import Benchmark, ProblemSet
+from benchwright.benchmarks.base import LOCAL, Benchmark, ProblemSet
 from benchwright.benchmarks.published import PublishedData, published_data
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, RepositorySet
@@ -16,8 +16,6 @@ from benchwright.core.digest import digest_of
 from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.verdicts import Reason
 
-LOCAL = "local-"
-"""How versions of data begin that is none of the published."""
 _GIVE = "give the file of its rows with --dataset"
 
 

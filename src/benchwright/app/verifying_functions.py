@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from benchwright.answers.plans import read_plan
 from benchwright.answers.reading import answer_of
-from benchwright.app.job_facts import JOBS, JobFacts, read_jobs
+from benchwright.app.job_facts import JobFacts
 from benchwright.app.summary import summarise
 from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
 from benchwright.app.verifying_data import check_data
@@ -25,7 +25,7 @@ from benchwright.core.problems import FunctionProblem
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Reason
 from benchwright.judging.function import judge, judge_no_answer, missing_names
-from benchwright.store.folder import SAMPLES
+from benchwright.store.folder import JOBS, SAMPLES
 
 _OF_CONTROLS = ("estimates_controlled", "failed_references", "uncontrolled_problems")
 
@@ -55,20 +55,20 @@ def check_settings(given: Unpacked) -> Iterator[Finding]:
     """Variant, environment and limits are what they can be."""
     yield from check_variant(given.manifest)
     yield from check_environment(given)
-    yield from check_limits(given, read_jobs(given.folder.path))
+    yield from check_limits(given)
 
 
 def check_tests(given: Unpacked) -> Iterator[Finding]:
     """Planned tests, stubs and entry points are those of the rows at hand."""
     if given.at_hand is None:
         return
-    problems, facts = given.at_hand.by_id, read_jobs(given.folder.path)
+    problems = given.at_hand.by_id
     for problem_id, plan in given.plans.items():
         problem = problems.get(problem_id)
         if not isinstance(problem, FunctionProblem) or problem.digest != given.manifest["problem_digests"][problem_id]:
             continue  # found with the data
         read = read_plan(problem.test_source)
-        known = facts.get(problem_id)
+        known = given.jobs.get(problem_id)
         same = known is None or known == _facts_of(problem, read, known)
         if (plan.class_name, plan.tests) != (read.class_name, read.tests) or not same:
             text = f"{problem_id} was graded by other tests than {given.rows_name} has."
@@ -111,7 +111,7 @@ def check_verdicts(given: Unpacked) -> Iterator[Finding]:
 def check_answers(given: Unpacked) -> Iterator[Finding]:
     """The record of each row is that of the bundle's answer, worked out anew: read, put together, its digest taken."""
     digests: Mapping[str, str] = given.manifest["problem_digests"]
-    facts = read_jobs(given.folder.path)
+    facts = dict(given.jobs)
     if {problem: one.digest for problem, one in facts.items()} != digests:
         yield _unanswered(f"{JOBS} is not of the {len(digests)} problems: it is of {len(facts)}")
         return

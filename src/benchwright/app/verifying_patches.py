@@ -2,13 +2,12 @@
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchwright.answers.patches import PatchAnswer, read_patch, unsafe
-from benchwright.app.job_facts import TESTS, TestFacts, read_tests
-from benchwright.app.repositories.results import regrade_patches, summary_of_regraded
-from benchwright.app.samples import PREDICTIONS
+from benchwright.app.job_facts import TestFacts
+from benchwright.app.repositories.results import judged_again, summary_of_regraded
 from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
 from benchwright.app.verifying_data import check_data
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, RepositorySet
@@ -21,6 +20,7 @@ from benchwright.core.verdicts import Outcome, Reason, Verdict
 from benchwright.environments.repositories.spec import load_specs
 from benchwright.grading.repositories import PreparedPatch, row_of
 from benchwright.judging.repository import judge_no_patch
+from benchwright.store.folder import PATCHES, TESTS, predictions_of
 
 
 def check_settings(given: Unpacked) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def check_settings(given: Unpacked) -> Iterator[Finding]:
     for (repo, _), spec in load_specs().items():
         parsers[repo].add(spec.log_parser)
     others = []
-    for problem, facts in _tests(given).items():
+    for problem, facts in given.tests.items():
         known, instance = parsers.get(facts.problem.repo), given.manifest["instances"].get(problem)
         if known and instance is not None and instance["parser"] not in known:
             others.append(problem)
@@ -48,7 +48,7 @@ def check_settings(given: Unpacked) -> Iterator[Finding]:
 
 def check_problems(given: Unpacked) -> Iterator[Finding]:
     """Rows are of exactly the problems that were asked, and those are the whole of their data."""
-    tests = _tests(given)
+    tests = given.tests
     asked = {row.problem_id for row in given.rows}
     if asked != tests.keys():
         some = sorted(asked ^ tests.keys())[0]
@@ -66,15 +66,11 @@ def check_problems(given: Unpacked) -> Iterator[Finding]:
         yield Finding(check=Check.PROBLEMS, text="Two rows are of the same problem and sample.")
 
 
-def _tests(given: Unpacked) -> dict[str, TestFacts]:
-    return read_tests(given.folder.path, given.manifest["benchmark"])
-
-
 def check_tests(given: Unpacked) -> Iterator[Finding]:
     """The tests that decide are those of the rows that were given."""
     if given.at_hand is None:
         return
-    for problem_id, facts in _tests(given).items():
+    for problem_id, facts in given.tests.items():
         problem = given.at_hand.by_id.get(problem_id)
         if not isinstance(problem, RepositoryProblem) or problem.digest != facts.problem.digest:
             continue  # found with the data
@@ -85,13 +81,12 @@ def check_tests(given: Unpacked) -> Iterator[Finding]:
 
 def check_verdicts(given: Unpacked) -> Iterator[Finding]:
     """Rows with a record are what the judge makes of it and of the control runs; others say that nothing was run."""
-    before, after, _ = regrade_patches(given.folder, given.manifest, given.store)
-    tests = _tests(given)
-    for row, judged in zip(before, after, strict=True):
+    for row in given.rows:
         record = given.store.get_repository(row.job_digest) if row.job_digest else None
         if record is not None:
             given.tally.judged += 1
-            problem = tests[row.problem_id].problem
+            problem = given.tests[row.problem_id].problem
+            judged = judged_again(row, record, problem, given.manifest, given.store)
             attempt = Attempt(problem_id=row.problem_id, sample=row.sample, solution=None)
             prepared = PreparedPatch(problem=problem, attempt=attempt, job=None, answer=None, verdict=None)
             made = row_of(prepared, judged.verdict, record)
@@ -104,7 +99,6 @@ def check_verdicts(given: Unpacked) -> Iterator[Finding]:
 
 def check_answers(given: Unpacked) -> Iterator[Finding]:
     """The record of each row is that of the bundle's patch, by the digest of its job."""
-    tests = _tests(given)
     samples = sorted({row.sample for row in given.rows})
     files = {sample: path for sample in samples if (path := _predictions(given.folder.path, sample)).exists()}
     for sample in samples:
@@ -112,7 +106,7 @@ def check_answers(given: Unpacked) -> Iterator[Finding]:
             text = f"There is no {_predictions(Path(), sample)}; nothing shows which patches the records are of."
             yield Finding(check=Check.ANSWERS, text=text)
     try:
-        attempts = {sample: _attempts(path, given, tests) for sample, path in files.items()}
+        attempts = {sample: _attempts(path, given) for sample, path in files.items()}
     except UnknownNameError:
         name = str(given.manifest["benchmark"])[:40]
         given.tally.open.append(f"which patches the records are of: no benchmark {name} is known here")
@@ -121,16 +115,16 @@ def check_answers(given: Unpacked) -> Iterator[Finding]:
     for row in given.rows:
         if row.sample in files:
             attempt = attempts[row.sample].get(row.problem_id)
-            untraced.append(_untraceable(given, row, attempt, tests[row.problem_id]))
+            untraced.append(_untraceable(given, row, attempt, given.tests[row.problem_id]))
     yield from given.untraced([finding for finding in untraced if finding is not None])
 
 
 def _predictions(folder: Path, sample: int) -> Path:
     """Where the patches of a repetition are; runs of agents have several."""
-    return folder / (PREDICTIONS if sample == 0 else f"predictions-{sample + 1}.jsonl")
+    return folder / (PATCHES if sample == 0 else predictions_of(sample))
 
 
-def _attempts(path: Path, given: Unpacked, tests: Mapping[str, TestFacts]) -> dict[str, Attempt]:
+def _attempts(path: Path, given: Unpacked) -> dict[str, Attempt]:
     if not path.stat().st_size:
         return {}
     name = given.manifest["benchmark"]
@@ -141,7 +135,7 @@ def _attempts(path: Path, given: Unpacked, tests: Mapping[str, TestFacts]) -> di
         digest=given.manifest["data_digest"],
         source="the bundle",
         pinned=False,
-        problems=tuple(facts.problem for facts in tests.values()),
+        problems=tuple(facts.problem for facts in given.tests.values()),
     )
     patches = REPOSITORY_BENCHMARKS.get(name).read_predictions(path, problems)
     return {attempt.problem_id: attempt for attempt in patches.attempts}
@@ -207,5 +201,6 @@ def _verdict_without_job(given: Unpacked, attempt: Attempt | None, facts: TestFa
 
 def check_summary(given: Unpacked) -> Iterator[Finding]:
     """The manifest's numbers are those of the rows, with the same instances left out and mended."""
-    summary = summary_of_regraded(given.folder, given.manifest, given.rows, given.store)
+    problems = {problem: facts.problem for problem, facts in given.tests.items()}
+    summary = summary_of_regraded(given.rows, problems, given.manifest, given.store)
     yield from compared_numbers(given.manifest, summary)

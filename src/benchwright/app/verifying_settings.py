@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchwright.app.evidence import controls_of
 from benchwright.app.job_facts import JobFacts
@@ -11,13 +11,25 @@ from benchwright.app.verification import Check, Finding, Unpacked, compared_numb
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.core.controls import ControlRun
 from benchwright.core.errors import UnknownNameError
+from benchwright.core.execution import Limits
 from benchwright.core.runs import Score
 from benchwright.environments.spec import load_spec
-from benchwright.grading.limits import limits_for
+from benchwright.grading.limits import FLOOR_SECONDS, limits_for
 
 _OFFICIAL = "official"
-_CONTROL = re.compile(r"control, at least ([0-9.e+-]{1,20}) s")
+_CONTROL = re.compile(r"control, at least ([0-9][0-9.e+-]{0,19}) s")
 """What manifests say of limits."""
+
+
+class _Limits(NamedTuple):
+    """What a manifest says of limits, as `limits_for` takes it."""
+
+    official: bool
+    floor_seconds: float = FLOOR_SECONDS
+
+    def of(self, control: ControlRun | None) -> Limits:
+        """Limits of the jobs of a problem with this control run."""
+        return limits_for(control, official=self.official, floor_seconds=self.floor_seconds)
 
 
 def check_variant(manifest: Mapping[str, Any]) -> Iterator[Finding]:
@@ -46,18 +58,18 @@ def check_environment(given: Unpacked) -> Iterator[Finding]:
         yield _wrong(f"The manifest says that the environment {name} has no {short(module)}, which it does not lack.")
 
 
-def check_limits(given: Unpacked, facts: Mapping[str, JobFacts]) -> Iterator[Finding]:
+def check_limits(given: Unpacked) -> Iterator[Finding]:
     """Limits are those that the manifest speaks of: the official ones, or those that follow from control runs."""
-    floor = _floor(given.manifest)
-    if floor is None:
+    said = _said(given.manifest)
+    if said is None:
         yield _wrong(f"The limits {short(given.manifest['limits'])} are none that benchwright sets.")
         return
     controls, underived = controls_of(given.manifest, given.store), []
-    for problem_id, one in facts.items():
+    for problem_id, one in given.jobs.items():
         control = controls.get(problem_id)
-        if one.limits == limits_for(control, official=floor < 0, floor_seconds=floor):
+        if one.limits == said.of(control):
             continue
-        if floor < 0:
+        if said.official:
             yield _wrong(f"{short(problem_id)} was not run with the official limits, as the manifest says.")
         elif control is not None:
             yield _wrong(f"The limits of {short(problem_id)} are not those that follow from its control run.")
@@ -71,17 +83,17 @@ def check_limits(given: Unpacked, facts: Mapping[str, JobFacts]) -> Iterator[Fin
 
 def gives_limits(control: ControlRun, job: JobFacts, manifest: Mapping[str, Any]) -> bool:
     """Whether the limits of a problem's jobs follow from a control run; official limits follow from nothing."""
-    floor = _floor(manifest)
-    return floor is None or job.limits == limits_for(control, official=floor < 0, floor_seconds=floor)
+    said = _said(manifest)
+    return said is None or job.limits == said.of(control)
 
 
-def _floor(manifest: Mapping[str, Any]) -> float | None:
-    """Least CPU seconds of limits from control runs, -1 for official limits; None for what no grading says."""
+def _said(manifest: Mapping[str, Any]) -> _Limits | None:
+    """The limits that a manifest speaks of; None for what no grading says."""
     label = str(manifest["limits"])
     if label == _OFFICIAL:
-        return -1.0
+        return _Limits(official=True)
     found = _CONTROL.fullmatch(label)
-    return float(found[1]) if found else None
+    return _Limits(official=False, floor_seconds=float(found[1])) if found else None
 
 
 def check_controlled(given: Unpacked, scores: list[Score]) -> Iterator[Finding]:

@@ -17,6 +17,14 @@ from benchwright.core.problems import FunctionProblem
 from benchwright.core.prompts import Mode, Prompt
 from benchwright.core.runs import ResultRow, Score
 
+LOCAL = "local-"
+"""How versions of data begin that is none of the published."""
+
+
+def local_version(digest: str) -> str:
+    """The version of data that nothing is known of, by its digest."""
+    return f"{LOCAL}{digest[:12]}"
+
 
 class SampleKey(NamedTuple):
     """Names one sample."""

@@ -1,13 +1,16 @@
 """What is known of published data without having it: how many problems it has, which, and their digest."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from benchwright.benchmarks.base import ProblemSet
 from benchwright.benchmarks.bigcodebench import loading as bigcodebench
 from benchwright.benchmarks.bigcodebench import pins as bigcodebench_pins
+from benchwright.benchmarks.facts import facts_of
 from benchwright.benchmarks.registry import BENCHMARKS
 from benchwright.benchmarks.swebench import pins as swebench_pins
 from benchwright.benchmarks.swebench import subsets as swebench_subsets
+from benchwright.core.results import UNSTATED
 
 _STARTER = "starter"
 
@@ -33,6 +36,20 @@ def published_data(benchmark: str, version: str, subset: str) -> PublishedData |
     if benchmark == bigcodebench.BENCHMARK_NAME:
         return _bigcodebench(version, subset)
     return _swebench(benchmark, version, subset)
+
+
+@cache
+def size_of(benchmark: str, version: str, subset: str) -> int | None:
+    """How many problems a subset has; None where that is not known, as of data of one's own.
+
+    A source that does not say which version it used has used a published one, and these have equally many.
+    """
+    if version in ("", UNSTATED):
+        if benchmark == bigcodebench.BENCHMARK_NAME and subset in bigcodebench.SUBSETS:
+            return bigcodebench_pins.read_pins().repositories[subset].tasks
+        return facts_of(benchmark).problems if subset == swebench_subsets.ALL else None
+    known = published_data(benchmark, version, subset)
+    return None if known is None else known.count
 
 
 def _starter(version: str, subset: str) -> PublishedData | None:

@@ -176,10 +176,10 @@ def _plain(report: "AgentRunReport") -> dict[str, object]:
         "agents": report.summary.to_plain(),
         "finished_now": report.now,
         "finished_before": report.before,
-        "results": str(report.folder / "rows.jsonl"),
-        "attempts_file": str(report.folder / "attempts.jsonl"),
-        "predictions": str(report.folder / "predictions.jsonl"),
-        "logs": str(report.folder / "logs"),
+        "results": str(report.grading.rows_path),
+        "attempts_file": str(report.attempts_path),
+        "predictions": str(report.predictions_path),
+        "logs": str(report.logs_path),
         "folder": str(report.folder),
     }
 

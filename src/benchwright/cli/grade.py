@@ -166,4 +166,4 @@ def _show(report: GradeReport) -> None:
 def to_plain(report: GradeReport) -> dict[str, object]:
     """The report as the object of ``--json``."""
     plain = {key: value for key, value in report.manifest.items() if key != "schema"}
-    return {**plain, "results": str(report.folder / "rows.jsonl")}
+    return {**plain, "results": str(report.rows_path)}

@@ -152,7 +152,7 @@ def grade_patch_file(
 
     def plain() -> dict[str, Any]:
         fields = {key: value for key, value in report.manifest.items() if key not in ("schema", "instances")}
-        return {**fields, "results": str(report.folder / "rows.jsonl")}
+        return {**fields, "results": str(report.rows_path)}
 
     def show() -> None:
         from benchwright.cli.patch_tables import show_patch_grading

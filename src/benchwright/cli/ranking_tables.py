@@ -17,12 +17,12 @@ _NAME = 32
 def show_ranking(out: Console, ranking: Ranking, *, every_table: bool) -> None:
     """The main table with its notes, then the others or their reasons."""
     _show(out, ranking.main)
-    for line in (*ranking.main.notes, *ranking.notes):
+    for line in (*ranking.main.every_note, *ranking.notes):
         out.print(escape(line), soft_wrap=True)
     for table in ranking.others if every_table else ():
         out.print()
         _show(out, table)
-        for line in table.notes:
+        for line in table.every_note:
             out.print(escape(line), soft_wrap=True)
     if ranking.others and not every_table:
         out.print(f"[bold]Not in this table[/bold] ({len(ranking.others)} others, shown by --all-tables):")
@@ -85,7 +85,7 @@ def _columns(table: Table, hidden: set[str]) -> list[tuple[str, Cell, bool]]:
         ("rank", _rank, any(row.rated for row in rows)),
         (_MODEL, lambda row: row.label, True),
         ("rating", _rating, any(row.rated for row in rows)),
-        (table.metric, _score, True),
+        (table.metric, lambda row: _score(table, row), True),
         ("solved", lambda row: f"{row.solved}/{row.problems}", table.score is not None),
         ("faults", lambda row: str(row.faults), any(row.faults for row in rows)),
         ("USD", lambda row: "" if row.cost is None else f"{row.cost:.2f}", any(row.cost is not None for row in rows)),
@@ -105,11 +105,11 @@ def _rating(row: LeaderboardRow) -> str:
     return "" if row.rated is None else f"{row.rated.rating:.0f} [{row.rated.low:.0f}, {row.rated.high:.0f}]"
 
 
-def _score(row: LeaderboardRow) -> str:
-    if row.estimate is None:
-        return ", ".join(f"{100 * one.value:.1f}" for one in row.reported[:1])
+def _score(table: Table, row: LeaderboardRow) -> str:
+    number, found = table.number_of(row), row.estimate
     spread = "" if row.spread is None else f" ±{100 * row.spread:.1f}"
-    return f"{100 * row.estimate.value:.1f}{spread} [{100 * row.estimate.low:.1f}, {100 * row.estimate.high:.1f}]"
+    interval = "" if found is None else f"{spread} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    return "" if number is None else f"{100 * number:.1f}{interval}"
 
 
 def _flags(row: LeaderboardRow, hidden: set[str]) -> str:

@@ -58,7 +58,7 @@ def _show_list(listing: Listing) -> None:
             f"There are no such runs in {listing.place}; `bw grade`, `bw run` and `bw store import` record some."
         )
         return
-    columns = ("id", "benchmark", "model", "solved", "origin", "recorded", "flags")
+    columns = ("id", "benchmark", "model", "problems", "solved", "origin", "recorded", "flags")
     _print_table(f"{len(listing.runs)} {'run' if len(listing.runs) == 1 else 'runs'}", columns, listing.table)
 
 

@@ -320,7 +320,7 @@ def _plain(report: "RunReport") -> dict[str, Any]:
         **to_plain(report.grading),
         "asked": report.asked,
         "answered_before": report.answered_before,
-        "samples_file": str(report.plan.folder / "samples.jsonl"),
+        "samples_file": str(report.samples_path),
         "log": str(report.log),
         "folder": str(report.plan.folder),
     }

@@ -122,7 +122,8 @@ class Evaluation:
         values = dict(data)
         texts = [values.get(name, "") for name in ("data_version", "scaffold", "provider")]
         texts += [values.get("version"), *(values.get("tools") or ()), *values.get("fixes", ())]
-        if not all(isinstance(text, str) for text in texts) or not isinstance(values.get("samples", 1), int):
+        others = isinstance(values.get("samples", 1), int) and isinstance(values.get("include_ignored", False), bool)
+        if not others or not all(isinstance(text, str) for text in texts):
             raise TypeError("a part of it is missing or of another kind")
         values["limits"] = AgentLimits(**values.get("limits", {}))
         values["native_tools"] = NativeTools(values.get("native_tools", ""))

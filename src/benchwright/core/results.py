@@ -146,7 +146,10 @@ class StoredRun:
         return not self.scores
 
 
-HANDED_OVER = frozenset({"bundle", "from_folder"})
+BUNDLED, FROM_FOLDER = "bundle", "from_folder"
+"""Flags of own results that came in a result bundle, and that were taken in from a results folder and not recorded when
+they were graded."""
+HANDED_OVER = frozenset({BUNDLED, FROM_FOLDER})
 """Flags of own results that somebody handed over: nothing shows on which machine they were graded."""
 
 

@@ -8,7 +8,6 @@ do not share a table unless asked to, and runs that lack problems stand apart.
 """
 
 import enum
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -84,16 +83,14 @@ class Conditions:
     rules: str
     """By which rules patches were judged; empty for functions and where it is not recorded."""
     never_ranked: tuple[str, ...]
-    evaluation: str | None = field(repr=False)
-    """Canonical JSON."""
+    evaluation: Evaluation | None = field(repr=False)
     digest_of_each: Mapping[str, str] = field(repr=False, compare=False, default_factory=dict)
     """Digest of each problem by its id, as `problem_digests` sums them up."""
 
     @classmethod
     def of(cls, scored: ScoredRun) -> "Conditions":
-        """The conditions of a run under one score."""
+        """The conditions of a run under one score; raises `UsageError` for an evaluation that cannot be read."""
         run = scored.run
-        evaluation = None if run.evaluation is None else json.dumps(run.evaluation, sort_keys=True)
         return cls(
             imported=run.source.kind if run.origin is Origin.IMPORTED and run.source else "",
             benchmark=run.benchmark,
@@ -107,7 +104,7 @@ class Conditions:
             several_samples=run.samples > 1,
             rules=str(run.manifest.get("rules") or ""),
             never_ranked=tuple(flag for flag in run.flags if flag in NEVER_RANKED),
-            evaluation=evaluation,
+            evaluation=evaluation_of(run),
             digest_of_each=_problem_digests(run.manifest),
         )
 
@@ -191,8 +188,7 @@ def _making_apart(a: Conditions, b: Conditions, policy: Policy) -> Iterator[str]
     if a.imported and b.imported:
         return
     if a.evaluation is not None and b.evaluation is not None:
-        first, second = (Evaluation.from_plain(json.loads(text)) for text in (a.evaluation, b.evaluation))
-        yield from incomparable(first, second, policy.evaluations)
+        yield from incomparable(a.evaluation, b.evaluation, policy.evaluations)
         return
     if a.scaffold != b.scaffold:
         yield f"A is of scaffold {a.scaffold or 'unknown'}, B of {b.scaffold or 'unknown'}"
@@ -210,8 +206,6 @@ def arrange(runs: Sequence[ScoredRun], policy: Policy) -> tuple[Group, ...]:
     with most runs; ties go to the smallest entry.  The others follow by the same rule.  Raises `UsageError` for an
     evaluation that cannot be read.
     """
-    for scored in runs:
-        evaluation_of(scored.run)
     by_conditions: dict[Conditions, list[ScoredRun]] = {}
     for scored in sorted(runs, key=lambda one: one.run.entry):
         by_conditions.setdefault(Conditions.of(scored), []).append(scored)
@@ -242,7 +236,7 @@ class _Judge:
     def newness(self, conditions: Conditions) -> tuple[bool, int]:
         """Own before imported, then by the place of the evaluation's version; what has none is the oldest."""
         versions = [version.version for version in self.policy.evaluations]
-        version = json.loads(conditions.evaluation)["version"] if conditions.evaluation else None
+        version = conditions.evaluation and conditions.evaluation.version
         return not conditions.imported, versions.index(version) if version in versions else -1
 
 

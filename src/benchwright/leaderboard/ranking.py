@@ -12,7 +12,7 @@ from benchwright.core.runs import Estimate, Score
 from benchwright.leaderboard.contenders import Contender, contenders
 from benchwright.leaderboard.flags import flags_of
 from benchwright.leaderboard.policy import Group
-from benchwright.leaderboard.tables import LeaderboardRow, Rated, Table
+from benchwright.leaderboard.tables import LeaderboardRow, Table
 from benchwright.stats.bounds import bounds
 from benchwright.stats.estimates import estimate_pass_at_k
 from benchwright.stats.intervals import SEED
@@ -46,7 +46,7 @@ def table_of(group: Group, options: RankOptions) -> Table:
     first, score = own_first[0].run, own_first[0].score
     anchor, anchor_notes = _anchor(all_of, options.anchor, main=not group.reason)
     ratings = _rate(all_of, group.problems, options, anchor)
-    rated = {} if ratings is None else {row.model: _place(row) for row in ratings.rows}
+    rated = {} if ratings is None else {row.model: row for row in ratings.rows}
     rows = [_row(one, group, score, options, rated.get(one.label)) for one in all_of]
     rows.sort(key=_order)
     title = options.title or first.benchmark
@@ -71,7 +71,11 @@ def table_of(group: Group, options: RankOptions) -> Table:
             *group.notes,
             *anchor_notes,
             *_rating_notes(ratings, rows, options),
-            *_benchmark_notes(options),
+        ),
+        benchmark_notes=tuple(
+            f"{one.text} ({one.source})"
+            for one in (options.benchmark.human, options.benchmark.task_errors)
+            if one is not None
         ),
     )
 
@@ -89,19 +93,6 @@ def _beyond(group: Group, title: str, size: int | None) -> tuple[tuple[str, ...]
         f"--resolved, bw store import)."
     )
     return (f"all {count} problems{place}, though the benchmark has {size:,}",), (note,)
-
-
-def _place(found: Rating) -> Rated:
-    return Rated(
-        rating=found.rating,
-        median=found.median,
-        low=found.low,
-        high=found.high,
-        rank=found.rank,
-        rank_low=found.rank_low,
-        rank_high=found.rank_high,
-        held=found.held,
-    )
 
 
 def _metric(run: StoredRun, score: Score) -> str:
@@ -145,7 +136,7 @@ def _rate(all_of: Sequence[Contender], problems: Sequence[str], options: RankOpt
     )
 
 
-def _row(one: Contender, group: Group, score: Score, options: RankOptions, rated: Rated | None) -> LeaderboardRow:
+def _row(one: Contender, group: Group, score: Score, options: RankOptions, rated: Rating | None) -> LeaderboardRow:
     last, faults = one.last, sum(tally.faults for tally in one.tallies.values())
     missing = sum(tally.missing for tally in one.tallies.values())
     costs = [run.cost for run in one.runs]
@@ -169,7 +160,6 @@ def _row(one: Contender, group: Group, score: Score, options: RankOptions, rated
         missing=missing,
         worst=None if bracket is None else bracket.worst,
         best=None if bracket is None else bracket.best,
-        coverage=len(one.tallies) / len(group.problems),
         runs=len(one.runs),
         spread=one.spread,
         cost=None if any(cost is None for cost in costs) else sum(cost for cost in costs if cost is not None),
@@ -222,8 +212,3 @@ def _rating_notes(ratings: Ratings | None, rows: Sequence[LeaderboardRow], optio
     elif held:
         notes.append(f"Models that win or lose every match against the others: {held}; their distances are convention.")
     return tuple(notes)
-
-
-def _benchmark_notes(options: RankOptions) -> tuple[str, ...]:
-    facts = options.benchmark
-    return tuple(f"{one.text} ({one.source})" for one in (facts.human, facts.task_errors) if one is not None)

@@ -7,7 +7,7 @@ from benchwright.core.errors import UsageError
 from benchwright.core.results import StoredRun
 from benchwright.leaderboard.contenders import labels_of
 from benchwright.leaderboard.flags import flags_of
-from benchwright.leaderboard.tables import LeaderboardRow, Table
+from benchwright.leaderboard.tables import LeaderboardRow, Table, stated_as
 
 
 def reported_tables(runs: Sequence[StoredRun], *, title: str, benchmark: BenchmarkFacts) -> tuple[Table, ...]:
@@ -31,7 +31,7 @@ def _table(runs: Sequence[StoredRun], title: str, benchmark: BenchmarkFacts) -> 
     metric = next(iter(metrics))
 
     def value(run: StoredRun) -> float:
-        return next((score.value for score in run.reported if score.metric == metric), float("-inf"))
+        return stated.value if (stated := stated_as(metric, run.reported)) else float("-inf")
 
     ranked = sorted(runs, key=lambda run: (-value(run), run.model, run.entry))
     rows = [
@@ -46,7 +46,7 @@ def _table(runs: Sequence[StoredRun], title: str, benchmark: BenchmarkFacts) -> 
             version=run.version,
             variant=run.variant,
             reported=run.reported,
-            problems=next((score.n or 0 for score in run.reported if score.metric == metric), 0),
+            problems=(stated.n or 0) if (stated := stated_as(metric, run.reported)) else 0,
             cost=run.cost,
             finished=run.finished,
             flags=flags_of([run], problems=(), facts={}, benchmark=benchmark, faults=0, missing=0),

@@ -1,11 +1,12 @@
 """What a leaderboard is made of: tables whose rows may be compared, each row a model with its numbers and flags."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchwright.core.results import ModelFacts, Origin, ReportedScore, Source
 from benchwright.core.runs import Estimate, Score
+from benchwright.stats.ratings import Rating
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,26 +17,6 @@ class Flag:
     """Short and stable, such as ``import``, ``faults``, ``integrity``, ``base_model_on_instruct``."""
     text: str
     """One plain sentence."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rated:
-    """A row's place among the others of its table."""
-
-    rating: float
-    """Most likely strength on the Elo scale: 400 points are odds of ten to one."""
-    median: float
-    """Median over the bootstrap's rounds, which is what BigCodeBench's own leaderboard shows."""
-    low: float
-    high: float
-    rank: int
-    """1 is best; rows of equal rating share the better rank."""
-    rank_low: int
-    """Best rank that its interval allows."""
-    rank_high: int
-    """Worst rank that its interval allows."""
-    held: bool = False
-    """Whether the data alone gives no finite rating, as for a model that solves nothing or everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +42,12 @@ class LeaderboardRow:
     """The table's score; None when a source states numbers only."""
     reported: tuple[ReportedScore, ...] = ()
     """What the source states, under its own names."""
-    rated: Rated | None = None
+    rated: Rating | None = None
     """None where nothing was rated: a single row, ``--no-rating``, numbers without verdicts."""
     solved: int = 0
     """Problems with a passing sample."""
     problems: int = 0
-    """Problems of the table that this run was asked, those left unscored by faults among them."""
+    """Problems of the table, those left unscored by faults among them; of numbers alone as many as the source says."""
     faults: int = 0
     """Samples that are our side's fault and are left out."""
     missing: int = 0
@@ -75,8 +56,6 @@ class LeaderboardRow:
     """The score if every fault had been a failure; None without faults."""
     best: float | None = None
     """The score if every fault had been a pass; None without faults."""
-    coverage: float = 1.0
-    """Share of the table's problems that this run was asked."""
     runs: int = 1
     spread: float | None = None
     """Standard deviation of the pooled runs' scores; None for a single run."""
@@ -124,7 +103,26 @@ class Table:
     anchor: str = ""
     """Which model (or the mean) the rating scale is tied to, and to which value."""
     notes: tuple[str, ...] = ()
-    """One plain sentence each."""
+    """On these rows, one plain sentence each."""
+    benchmark_notes: tuple[str, ...] = ()
+    """What is known of the benchmark besides results, to stand beside every score; one plain sentence each."""
+
+    @property
+    def every_note(self) -> tuple[str, ...]:
+        """Both kinds of notes."""
+        return (*self.notes, *self.benchmark_notes)
+
+    def number_of(self, row: LeaderboardRow) -> float | None:
+        """The number that the table is about; None where a row has none."""
+        if row.estimate is not None:
+            return row.estimate.value
+        stated = stated_as(self.metric, row.reported)
+        return None if stated is None else stated.value
+
+
+def stated_as(metric: str, reported: Iterable[ReportedScore]) -> ReportedScore | None:
+    """What a source states under this name."""
+    return next((one for one in reported if one.metric == metric), None)
 
 
 def row_to_plain(row: LeaderboardRow) -> dict[str, Any]:
@@ -152,7 +150,6 @@ def row_to_plain(row: LeaderboardRow) -> dict[str, Any]:
         "n": estimate.n if estimate else row.problems,
         "samples": estimate.samples if estimate else None,
         "problems": row.problems,
-        "coverage": row.coverage,
         "faults": row.faults,
         "worst": row.worst,
         "best": row.best,
@@ -188,7 +185,7 @@ def table_to_plain(table: Table) -> dict[str, Any]:
         "rows": [row_to_plain(row) for row in table.rows],
         "method": table.method,
         "anchor": table.anchor,
-        "notes": list(table.notes),
+        "notes": list(table.every_note),
     }
 
 

@@ -1,6 +1,6 @@
 """Where it fails: an estimate for every group of problems, such as a domain, a library, a repository."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +36,6 @@ def breakdown(
     rng: np.random.Generator,
     rounds: int = 2000,
     confidence: float = 0.95,
-    clusters: Sequence[Hashable] | None = None,
-    smallest: int = SMALL,
 ) -> list[GroupEstimate]:
     """An estimate for every group, by name.
 
@@ -45,30 +43,26 @@ def breakdown(
         shares: Share of right samples of each problem, nan where there is no result.
         groups: The groups each problem belongs to: none, one or several, so that a problem may count more than once.
         rng: Source of chance.
-        rounds: Of the bootstrap, which is made where shares are not all 0 or 1, or clusters are given.
+        rounds: Of the bootstrap, which is made where shares are not all 0 or 1.
         confidence: Of the intervals, each by itself: of twenty groups one is expected to be off.
-        clusters: A label per problem to resample problems of a label together.
-        smallest: Groups with fewer problems are called small.
     """
     values = np.asarray(shares, dtype=np.float64)
     if values.ndim != 1 or len(groups) != values.size:
         raise ValueError(f"expected one value and one set of groups per problem, got {values.shape} and {len(groups)}")
-    if clusters is not None and len(clusters) != values.size:
-        raise ValueError(f"expected a cluster for each of {values.size} problems, got {len(clusters)}")
     members: dict[str, list[int]] = {}
     for index, names in enumerate(groups):
         for name in set(names):
             if not np.isnan(values[index]):
                 members.setdefault(name, []).append(index)
     names = sorted(members)
-    if clusters is None and np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
+    if np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
         # All groups at once: a table of 200 models by 140 libraries has 28,000 of them.
         ends = wilson_ends(
             [values[members[name]].sum() for name in names], [len(members[name]) for name in names], confidence
         )
         intervals = [(float(low), float(high), "wilson") for low, high in zip(*ends, strict=True)]
     else:
-        intervals = [_interval(values, members[name], clusters, rng, rounds, confidence) for name in names]
+        intervals = [_interval(values[members[name]], rng, rounds, confidence) for name in names]
     return [
         GroupEstimate(
             group=name,
@@ -77,28 +71,17 @@ def breakdown(
             high=high,
             method=method,
             n=len(members[name]),
-            small=len(members[name]) < smallest,
+            small=len(members[name]) < SMALL,
         )
         for name, (low, high, method) in zip(names, intervals, strict=True)
     ]
 
 
 def _interval(
-    shares: npt.NDArray[np.float64],
-    members: list[int],
-    labels: Sequence[Hashable] | None,
-    rng: np.random.Generator,
-    rounds: int,
-    confidence: float,
+    shares: npt.NDArray[np.float64], rng: np.random.Generator, rounds: int, confidence: float
 ) -> tuple[float, float, str]:
-    values = shares[members]
-    clusters = None if labels is None else [labels[index] for index in members]
-    plain = bool(np.isin(values, (0.0, 1.0)).all())
-    # A single cluster cannot be resampled, and problems that are all alike look certain when they are.
-    one_cluster = clusters is not None and len(set(clusters)) == 1
-    if values.min() == values.max() or (plain and (clusters is None or one_cluster)):
-        low, high = wilson_ends(values.sum(), values.size, confidence)
+    # Problems that are all alike look certain when they are resampled.
+    if shares.min() == shares.max() or np.isin(shares, (0.0, 1.0)).all():
+        low, high = wilson_ends(shares.sum(), shares.size, confidence)
         return float(low), float(high), "wilson"
-    resampled = None if one_cluster else clusters
-    interval = bootstrap_mean(values, rounds=rounds, rng=rng, confidence=confidence, clusters=resampled)
-    return *interval, f"bootstrap({rounds})"
+    return *bootstrap_mean(shares, rounds=rounds, rng=rng, confidence=confidence), f"bootstrap({rounds})"

@@ -1,6 +1,6 @@
 """From counts per problem to reported estimates: pass@k and pass^k, their intervals, and how those were made."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -21,17 +21,15 @@ def estimate_pass_at_k(
     ks: Iterable[int] | None = None,
     confidence: float = 0.95,
     rounds: int = ROUNDS,
-    clusters: Sequence[Hashable] | None = None,
 ) -> list[Estimate]:
     """Estimate pass@k over problems, each given as (samples, right samples).
 
     Every requested k (by default 1, 2, …) is estimated that no problem has fewer samples than.  With one
     sample for each problem the interval is Wilson's and ``samples`` is 1: greedy pass@1.  With more, the
     value is the mean of the unbiased estimator, the interval a bootstrap over problems, and ``samples`` the
-    largest number of samples of a problem.  With ``clusters``, a label per problem such as its repository, the
-    interval is a bootstrap over clusters in every case.
+    largest number of samples of a problem.
     """
-    return _estimates(per_problem, "pass@", pass_at_k, score, rng, ks, confidence, rounds, clusters)
+    return _estimates(per_problem, "pass@", pass_at_k, score, rng, ks, confidence, rounds)
 
 
 def estimate_pass_hat_k(
@@ -42,10 +40,9 @@ def estimate_pass_hat_k(
     ks: Iterable[int] | None = None,
     confidence: float = 0.95,
     rounds: int = ROUNDS,
-    clusters: Sequence[Hashable] | None = None,
 ) -> list[Estimate]:
     """Estimate pass^k, the chance that k samples are *all* right; everything else as in :func:`estimate_pass_at_k`."""
-    return _estimates(per_problem, "pass^", pass_hat_k, score, rng, ks, confidence, rounds, clusters)
+    return _estimates(per_problem, "pass^", pass_hat_k, score, rng, ks, confidence, rounds)
 
 
 def _estimates(
@@ -57,7 +54,6 @@ def _estimates(
     ks: Iterable[int] | None,
     confidence: float,
     rounds: int,
-    clusters: Sequence[Hashable] | None,
 ) -> list[Estimate]:
     usable = _usable(per_problem, ks)
     if not usable:
@@ -65,13 +61,12 @@ def _estimates(
     most = max(n for n, _ in per_problem)
     table = np.array([[estimator(n, c, k) for k in usable] for n, c in per_problem], dtype=np.float64)
     resampled: list[Interval] = []
-    if most > 1 or clusters is not None:
-        resampled = bootstrap_means(table, rounds=rounds, rng=rng, confidence=confidence, clusters=clusters)
-    bootstrap = f"bootstrap({rounds})" + ("" if clusters is None else f" over {len(set(clusters))} clusters")
+    if most > 1:
+        resampled = bootstrap_means(table, rounds=rounds, rng=rng, confidence=confidence)
     estimates = []
     for column, k in enumerate(usable):
         values = table[:, column]
-        interval, method = (resampled[column], bootstrap) if resampled else (None, "wilson")
+        interval, method = (resampled[column], f"bootstrap({rounds})") if resampled else (None, "wilson")
         # Resampling problems that all came to the same says "certain", which a handful of problems is not.
         if interval is None or values.min() == values.max():
             low, high = wilson_ends(values.sum(), len(values), confidence)

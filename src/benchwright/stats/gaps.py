@@ -1,6 +1,5 @@
 """The gap between two kinds of models, such as open and closed weights: best against best, problem by problem."""
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +31,6 @@ def gap(
     rng: np.random.Generator,
     rounds: int = 2000,
     confidence: float = 0.95,
-    clusters: Sequence[Hashable] | None = None,
 ) -> Gap:
     """Compare two groups of models: a row per model and a column per problem in both, nan where there is no result.
 
@@ -44,17 +42,14 @@ def gap(
     both = np.isfinite(np.vstack([first, second])).min(axis=0)
     if not both.any():
         raise ValueError("expected at least one problem that every model has a result for, there is none")
-    labels = None if clusters is None else [label for label, use in zip(clusters, both.tolist(), strict=True) if use]
     first, second = first[:, both], second[:, both]
     best_a, best_b = int(first.mean(axis=1).argmax()), int(second.mean(axis=1).argmax())
-    means = resampled_means(np.vstack([first, second]).T, rounds=rounds, rng=rng, clusters=labels)
+    means = resampled_means(np.vstack([first, second]).T, rounds=rounds, rng=rng)
     ahead = means[:, : len(first)].max(axis=1) - means[:, len(first) :].max(axis=1)
     return Gap(
         best_a=best_a,
         best_b=best_b,
-        paired=paired_difference(
-            first[best_a], second[best_b], rng=rng, rounds=rounds, confidence=confidence, clusters=labels
-        ),
+        paired=paired_difference(first[best_a], second[best_b], rng=rng, rounds=rounds, confidence=confidence),
         a_ahead=float((ahead > 1e-12).mean() + (np.abs(ahead) <= 1e-12).mean() / 2),
         mean_difference=float(first.mean() - second.mean()),
     )

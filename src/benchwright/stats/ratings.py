@@ -16,7 +16,7 @@ different groups, each with a scale of its own.
 
 import enum
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchwright.stats.bradley_terry import Nearby, held_by_prior, meeting_groups
-from benchwright.stats.intervals import draws, effective_units, expanded_tail, membership
+from benchwright.stats.intervals import draws, expanded_tail
 
 #: Rounds of the bootstrap, as many as BigCodeBench's script makes.
 ROUNDS = 500
@@ -90,8 +90,6 @@ class Ratings:
     rounds: int
     confidence: float
     problems: int
-    clusters: int | None
-    """Groups of problems that were resampled as a whole; None when single problems were."""
     groups: tuple[tuple[str, ...], ...]
     """Models that can be compared with each other, largest group first; readers have to be told of a second one."""
     method: str
@@ -107,7 +105,6 @@ def rate(
     rounds: int = ROUNDS,
     anchor: Anchor | None = None,
     confidence: float = 0.95,
-    clusters: Sequence[Hashable] | None = None,
 ) -> Ratings:
     """Rate models by what they solve.
 
@@ -119,15 +116,14 @@ def rate(
         rounds: How often the problems are resampled.
         anchor: What fixes the scale; without it the mean of all models is at 1000.
         confidence: Of the intervals and the ranges of ranks.
-        clusters: A label per problem, such as its repository, to resample problems of a label together.
 
     Raises:
         ValueError: Names, shares or anchor do not fit together.
     """
     anchor = anchor or Anchor()
     table = _checked(models, shares, anchor, rounds)
-    drawn = _drawn(table.shape[1], rounds, rng, clusters)
-    level = _Level(tail=expanded_tail(effective_units(table.shape[1], clusters), confidence), confidence=confidence)
+    drawn = draws(table.shape[1], rounds, rng)
+    level = _Level(tail=expanded_tail(table.shape[1], confidence), confidence=confidence)
     rows: list[Rating] = []
     groups = meeting_groups(~np.isnan(table))
     for number, group in enumerate(groups):
@@ -141,9 +137,8 @@ def rate(
         rounds=rounds,
         confidence=confidence,
         problems=table.shape[1],
-        clusters=None if clusters is None else len(set(clusters)),
         groups=tuple(tuple(models[index] for index in group) for group in groups),
-        method=_method(ties, anchor, rounds, confidence, None if clusters is None else len(set(clusters))),
+        method=_method(ties, anchor, rounds, confidence),
     )
 
 
@@ -160,14 +155,6 @@ def _checked(models: Sequence[str], shares: npt.ArrayLike, anchor: Anchor, round
     if rounds < 1:
         raise ValueError(f"expected at least one round, got {rounds}")
     return table
-
-
-def _drawn(n: int, rounds: int, rng: np.random.Generator, clusters: Sequence[Hashable] | None) -> Matrix:
-    """How often each problem (second axis) is drawn in each round (first axis)."""
-    if clusters is None:
-        return draws(n, rounds, rng)
-    member = membership(clusters, n)
-    return np.asarray(draws(len(member), rounds, rng) @ member, dtype=np.float64)
 
 
 class _Level(NamedTuple):
@@ -259,12 +246,11 @@ def _anchored(logs: Matrix, names: Sequence[str], anchor: Anchor) -> Matrix:
     return np.asarray(points - zero + anchor.value, dtype=np.float64)
 
 
-def _method(ties: Ties, anchor: Anchor, rounds: int, confidence: float, clusters: int | None) -> str:
+def _method(ties: Ties, anchor: Anchor, rounds: int, confidence: float) -> str:
     equal = "equal outcomes count half a win each" if ties is Ties.HALF else "equal outcomes are left out"
     fixed = "the mean of the models" if anchor.model is None else anchor.model
-    units = "problems" if clusters is None else f"problems in {clusters} clusters"
     return (
         f"Bradley-Terry strengths on the Elo scale (400 points are odds of 10 to 1; {fixed} at {anchor.value:g}); each "
         f"problem is a match between two models, {equal}. {confidence:.0%} intervals from {rounds} rounds of "
-        f"resampling {units}."
+        f"resampling problems."
     )

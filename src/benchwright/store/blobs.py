@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+BLOBS = "blobs"
+"""Folder of the contents, below the store's."""
 MAX_CONTENT_BYTES = 4 * 1024**3
 """Of one file.  The largest sample file of a public run has 0.1 GiB; a few hostile bytes unpack to any size."""
 MAX_FOREIGN_BYTES = 512 * 1024**2
@@ -16,7 +18,7 @@ _CHUNK = 1 << 20
 
 def blob_name(digest: str) -> str:
     """Where a content is, below the store's folder."""
-    return f"blobs/{digest[:2]}/{digest}.zst"
+    return f"{BLOBS}/{digest[:2]}/{digest}.zst"
 
 
 def is_digest(text: object) -> bool:

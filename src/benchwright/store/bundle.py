@@ -28,7 +28,7 @@ BUNDLE_SCHEMA = 1
 BUNDLE = "bundle.json"
 KIND = "benchwright result bundle"
 SUFFIX = ".bw.zip"
-SIGNATURES = ("bundle.json.sig", "bundle.json.minisig")
+SIGNATURES = (f"{BUNDLE}.sig", f"{BUNDLE}.minisig")
 """What a signature over `BUNDLE` is called: by an SSH key, and by minisign."""
 
 LARGEST_LIST = 16 * 1024**2

@@ -1,11 +1,12 @@
 """Read a result bundle that anybody may have made: trust no name, no size and no digest before it was checked."""
 
+import contextlib
 import hashlib
 import stat
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import NoReturn
@@ -88,35 +89,29 @@ class Bundle:
             return None
         return names[0], self._small(names[0], _LARGEST_SIGNATURE)
 
-    def flaws(self) -> list[str]:
+    def flaws(self, into: Path | None = None) -> list[str]:
         """What is wrong with the archive, one plain sentence each: names, what is not listed, sizes, digests.
 
         Empty means: the bundle holds exactly what its list says, unchanged since that was written.  When names or
         sizes are wrong already, nothing is unpacked.
+
+        Args:
+            into: Folder that the files are written to on the way; what is in it is worth nothing if there is a flaw.
+
+        Raises `MachineError` when they cannot be written.
         """
-        found = self._flaws_outside()
-        return found or [flaw for file in self.head.files if (flaw := self._flaw_of_content(file))]
+        return list(self._flaws(into))
 
     def extract(self, folder: Path) -> None:
         """Write the listed files into a folder, checking them; raises `UsageError` at the first flaw."""
-        flaws = self._flaws_outside()
-        if flaws:
-            self._refuse(flaws[0].rstrip("."))
-        for file in self.head.files:
-            target = folder / file.name
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with target.open("xb") as content:
-                    hasher = hashlib.sha256()
-                    for block in self._blocks(file.name, file.bytes):
-                        hasher.update(block)
-                        content.write(block)
-            except _BROKEN as error:
-                self._refuse(f"{file.name} in it cannot be unpacked ({error})")
-            except OSError as error:
-                raise MachineError(f"{target} could not be written ({error.strerror}); is there room?") from error
-            if hasher.hexdigest() != file.sha256:
-                self._refuse(f"{file.name} in it is not what is listed: its digest differs")
+        for flaw in self._flaws(folder):
+            self._refuse(flaw.rstrip("."))
+
+    def _flaws(self, into: Path | None) -> Iterator[str]:
+        outside = self._flaws_outside()
+        yield from outside
+        if not outside:
+            yield from filter(None, (self._flaw_of_content(file, into) for file in self.head.files))
 
     def _flaws_outside(self) -> list[str]:
         """Flaws that are seen before anything is unpacked."""
@@ -206,12 +201,14 @@ class Bundle:
                 return
         yield "The archive holds bytes that belong to no file of it."
 
-    def _flaw_of_content(self, file: Listed) -> str:
+    def _flaw_of_content(self, file: Listed, into: Path | None) -> str:
         hasher, size = hashlib.sha256(), 0
         try:
-            for block in self._blocks(file.name, file.bytes):
-                hasher.update(block)
-                size += len(block)
+            with _written(into, file.name) as write:
+                for block in self._blocks(file.name, file.bytes):
+                    hasher.update(block)
+                    size += len(block)
+                    write(block)
         except _BROKEN as error:
             return f"{_shown(file.name)} cannot be unpacked ({error})."
         if size != file.bytes or hasher.hexdigest() != file.sha256:
@@ -227,6 +224,21 @@ class Bundle:
                 if left < 0:
                     raise zipfile.BadZipFile(f"more than {most:,} bytes come out of it")
                 yield block
+
+
+@contextlib.contextmanager
+def _written(folder: Path | None, name: str) -> Iterator[Callable[[bytes], object]]:
+    """What writes a new file below a folder; without a folder nothing is written."""
+    if folder is None:
+        yield lambda block: None
+        return
+    target = folder / name
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as file:
+            yield file.write
+    except OSError as error:
+        raise MachineError(f"{target} could not be written ({error.strerror}); is there room?") from error
 
 
 def _bad_member(info: zipfile.ZipInfo) -> str:

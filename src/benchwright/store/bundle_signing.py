@@ -28,6 +28,8 @@ _MINISIGN_MARK = b"untrusted comment:"
 _KEY_TYPES = ("ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-")
 _FINGERPRINT = re.compile(r"(SHA256:[A-Za-z0-9+/=]{20,60})")
 _PRINCIPAL = "signer"
+_PUBLIC = ".pub"
+"""What ssh-keygen appends to a key's name for its public half."""
 _PACKAGES = {"ssh-keygen": "openssh-client", "minisign": "minisign"}
 
 
@@ -74,7 +76,7 @@ def _why_unsigned(key: Path, said: str) -> str:
     if "passphrase" in said:
         return (
             f"The key {key} has a passphrase, which is not asked for; add it to ssh-agent (ssh-add) and give its "
-            f"public half: --sign {key.with_suffix('.pub')}."
+            f"public half: --sign {key if key.suffix == _PUBLIC else f'{key}{_PUBLIC}'}."
         )
     if "agent" in said or "find" in said:
         return f"The private half of {key} is neither beside it nor in ssh-agent ({said}); add it with ssh-add."

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchwright.core.controls import ControlRun
 from benchwright.core.errors import UsageError
@@ -13,7 +13,12 @@ from benchwright.store.records import RecordStore
 
 RECORDS, CONTROLS = "records.jsonl", "controls.jsonl"
 
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
+"""What reading a bundle's files may raise: digests say that a file is what somebody wrote, not that benchwright did, so
+fields may be absent or of any type."""
+
 Record = ExecutionRecord | RepositoryRecord
+T = TypeVar("T")
 
 
 def record_lines(digests: Iterable[str], store: RecordStore, *, repositories: bool) -> Iterator[bytes]:
@@ -35,19 +40,22 @@ def _line(plain: Mapping[str, Any]) -> bytes:
     return json.dumps(plain, separators=(",", ":")).encode() + b"\n"
 
 
-def load_evidence(folder: Path, store: RecordStore, *, repositories: bool) -> None:
-    """Put what `RECORDS` and `CONTROLS` of a folder hold into a store; raises `UsageError` naming a line that is none.
+def load_evidence(folder: Path, store: RecordStore, *, repositories: bool) -> list[str]:
+    """Put what `RECORDS` and `CONTROLS` of a folder hold into a store; returns the job of each record, in file order.
 
     They are somebody's word: put them into a store of their own, never into that of a home, where they would stand
-    for what was executed there.
+    for what was executed there.  Raises `UsageError` naming a line that is none.
     """
-    for plain in _plain_lines(folder / RECORDS):
+
+    def record(plain: dict[str, Any]) -> str:
         _check_keys(plain, "job_digest")
         if repositories:
             store.put_repository(RepositoryRecord.from_plain(plain))
         else:
             store.put(ExecutionRecord.from_plain(plain))
-    for plain in _plain_lines(folder / CONTROLS):
+        return str(plain["job_digest"])
+
+    def control(plain: dict[str, Any]) -> None:
         if repositories:
             _check_keys(plain, "environment", "sandbox", "problem_digest")
             if not isinstance(plain["harness_version"], int):
@@ -57,6 +65,11 @@ def load_evidence(folder: Path, store: RecordStore, *, repositories: bool) -> No
             _check_keys(plain, "environment", "guest_version", "problem_digest")
             store.put_control(ControlRun.from_plain(plain))
 
+    jobs = list(_lines(folder / RECORDS, record, "record"))
+    for _ in _lines(folder / CONTROLS, control, "control run"):
+        pass
+    return jobs
+
 
 def _check_keys(plain: Mapping[str, Any], *names: str) -> None:
     """What something is kept under must be text; raises ``TypeError`` or ``KeyError``."""
@@ -65,18 +78,15 @@ def _check_keys(plain: Mapping[str, Any], *names: str) -> None:
             raise TypeError(f"{name} is no text")
 
 
-def jobs_with_records(folder: Path) -> list[str]:
-    """Digest of the job of every line of `RECORDS`, in file order; raises `UsageError` for a line without one."""
-    return [str(plain["job_digest"]) for plain in _plain_lines(folder / RECORDS)]
-
-
-def _plain_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a file; what the reader of a line raises is named with it.  A file that is not there has none."""
+def _lines(path: Path, read: Callable[[Any], T], what: str) -> Iterator[T]:
+    """What is read of each line of a file; what the reader raises is named with the line.  No file has no lines."""
     if not path.exists():
         return
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                yield json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise UsageError(f"{path.name}, line {number} is no JSON ({str(error)[:80]}).") from error
+                found = read(json.loads(line))
+            except MALFORMED as error:
+                why = f"{type(error).__name__}: {str(error)[:80]}"
+                raise UsageError(f"{path}, line {number} is no {what} ({why}).") from error
+            yield found

@@ -19,12 +19,10 @@ from benchwright.store.blobs import MAX_FOREIGN_BYTES, blob_name, digest_of_blob
 from benchwright.store.durable import replace_durably
 from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry
 from benchwright.store.finding import shown
-from benchwright.store.layout import STORE_FILE, Layout
+from benchwright.store.layout import RUNS, STORE_FILE, Layout, entry_file
 from benchwright.store.reading import DamagedError, damaged
 from benchwright.store.results import ResultStore
 from benchwright.store.upgrades import Kind, UnknownSchemaError, schema_of, upgraded
-
-INDEX_FILE = "index.sqlite"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +107,9 @@ class Place:
 
     def entries(self) -> list[str]:
         """Names of the entries there."""
-        with self._reached("listing", "runs"):
+        with self._reached("listing", RUNS):
             try:
-                found = self._files.ls(self._path("runs"), detail=False)
+                found = self._files.ls(self._path(RUNS), detail=False)
             except FileNotFoundError:
                 return []
         return sorted(name for name in (posixpath.basename(str(one).rstrip("/")) for one in found) if is_digest(name))
@@ -154,7 +152,7 @@ def export_runs(store: ResultStore, runs: Iterable[StoredRun], address: str, rep
         MachineError: Writing failed; giving the same again goes on.
     """
     place = Place(address)
-    if place.local is not None and (place.local / INDEX_FILE).exists():
+    if place.local is not None and Layout(place.local).index.exists():
         raise UsageError(
             f"{address} is a store in use, into which nothing can be exported; there give: bw store import "
             f"{store.layout.root} --store {address}"
@@ -165,7 +163,7 @@ def export_runs(store: ResultStore, runs: Iterable[StoredRun], address: str, rep
         place.write(STORE_FILE, json.dumps({"schema": schema_of(Kind.STORE)}).encode() + b"\n")
     written, before, problems = [], 0, []
     for number, run in enumerate(runs, 1):
-        if place.exists(f"runs/{run.entry}/{ENTRY_FILE}"):
+        if place.exists(entry_file(run.entry, ENTRY_FILE)):
             before += 1
         else:
             try:
@@ -192,10 +190,10 @@ def _check_sound(store: ResultStore, run: StoredRun) -> None:
 def _export(store: ResultStore, run: StoredRun, place: Place) -> None:
     for name, digest in run.files.items():
         if name == ROWS_FILE:
-            place.write(f"runs/{run.entry}/{ROWS_FILE}", store.read_file(run.entry, name))
+            place.write(entry_file(run.entry, ROWS_FILE), store.read_file(run.entry, name))
         elif not place.exists(blob_name(digest)):
             place.write(blob_name(digest), store.layout.blob(digest).read_bytes())
-    place.write(f"runs/{run.entry}/{ENTRY_FILE}", (store.layout.entry(run.entry) / ENTRY_FILE).read_bytes())
+    place.write(entry_file(run.entry, ENTRY_FILE), (store.layout.entry(run.entry) / ENTRY_FILE).read_bytes())
 
 
 def import_runs(
@@ -256,7 +254,7 @@ def _entries(place: Place, names: Iterable[str], problems: list[str]) -> list[En
     found = []
     for name in names:
         try:
-            found.append(Entry.from_bytes(place.read(f"runs/{name}/{ENTRY_FILE}"), name))
+            found.append(Entry.from_bytes(place.read(entry_file(name, ENTRY_FILE)), name))
         except FileNotFoundError:
             pass  # without entry.json it is an upload that has not ended
         except (OSError, ValueError, UnknownSchemaError) as error:
@@ -289,7 +287,7 @@ def _parts(layout: Layout, place: Place, entry: Entry) -> tuple[bytes | None, di
             raise ValueError(f"its file {shown(file)} has no digest")
         try:
             if file == ROWS_FILE:
-                rows = place.read(f"runs/{entry.run.entry}/{ROWS_FILE}")
+                rows = place.read(entry_file(entry.run.entry, ROWS_FILE))
             elif digest not in blobs:
                 blobs[digest] = _blob(layout, place, digest)
         except FileNotFoundError:

@@ -5,6 +5,9 @@ rows.jsonl        one JSON line per attempt and score
 plans.json        planned tests by problem and what its stub gives, so that regrading needs neither data nor execution
 problems.jsonl    what breakdowns need to know of each problem
 samples.jsonl     of functions: what was graded, as a sample file that can be graded again
+preds.json        of patches: what was graded, as the official harness reads it
+jobs.jsonl        of functions: what jobs are made of besides the answers
+tests.jsonl       of patches: the tests that decide
 .lock             held while a grading writes
 """
 
@@ -12,6 +15,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,8 +32,28 @@ from benchwright.store.upgrades import Kind, schema_of, upgraded
 
 MANIFEST, ROWS, PLANS = "manifest.json", "rows.jsonl", "plans.json"
 PROBLEMS, SAMPLES = "problems.jsonl", "samples.jsonl"
+PATCHES = "preds.json"
+JOBS, TESTS = "jobs.jsonl", "tests.jsonl"
 RUN = "run.json"
 """Description of a run, which is there before its manifest."""
+LOGS = "logs"
+"""Folder of a run's transcripts."""
+ATTEMPTS, PREDICTIONS = "attempts.jsonl", "predictions.jsonl"
+"""Of a run of an agent: what became of each sample, and the patches of the first one of every instance."""
+ASIDE = "before-regrade"
+"""What is in the names of files that a regrading has kept aside."""
+_PREDICTIONS = re.compile(r"predictions(-[1-9][0-9]*)?\.jsonl")
+
+
+def predictions_of(sample: int) -> str:
+    """The file with the patches of an agent's samples of this number: ``predictions-2.jsonl`` of those numbered 1."""
+    stem, _, ending = PREDICTIONS.partition(".")
+    return f"{stem}-{sample + 1}.{ending}" if sample else PREDICTIONS
+
+
+def is_predictions(name: str) -> bool:
+    """Whether a file is one of those that `predictions_of` names."""
+    return bool(_PREDICTIONS.fullmatch(name))
 
 
 class ResultsFolder:
@@ -209,13 +233,23 @@ class ResultsFolder:
         except (OSError, ValueError) as error:
             raise UsageError(f"{path} cannot be read ({error}); grade again to make it anew.") from error
 
-    def keep_aside(self, name: str, suffix: str) -> Path:
-        """Rename a file of the folder so that it is kept; returns its new path."""
-        target = self.path / f"{Path(name).stem}.{suffix}{Path(name).suffix}"
+    def content(self, name: str) -> bytes | None:
+        """A file of the folder; None when there is none.  Raises `UsageError` when it cannot be read."""
+        path = self.path / name
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read ({error.strerror}); look at its folder.") from error
+
+    def keep_aside(self, name: str) -> Path:
+        """Rename a file of the folder, so that it is kept when it is written anew; returns its new path."""
+        target = self.path / f"{Path(name).stem}.{ASIDE}{Path(name).suffix}"
         count = 1
         while target.exists():
             count += 1
-            target = self.path / f"{Path(name).stem}.{suffix}-{count}{Path(name).suffix}"
+            target = self.path / f"{Path(name).stem}.{ASIDE}-{count}{Path(name).suffix}"
         (self.path / name).rename(target)
         return target
 

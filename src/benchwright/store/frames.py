@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from benchwright.core.results import StoredRun
 from benchwright.store.entries import ROWS_FILE
+from benchwright.store.folder import PROBLEMS as PROBLEMS_FILE
 from benchwright.store.row_tables import SCHEMA, flat_lines, spelled, table_of
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def problems_table(store: "ResultStore", runs: Iterable[StoredRun]) -> pa.Table:
     Runs whose facts are damaged are left out; ``store.damaged`` has them.
     """
     lines: dict[tuple[str, str, str], dict[str, object]] = {}
-    by_file = {(run.benchmark, run.version, run.files.get("problems.jsonl")): run for run in reversed(list(runs))}
+    by_file = {(run.benchmark, run.version, run.files.get(PROBLEMS_FILE)): run for run in reversed(list(runs))}
     asked = list(reversed(by_file.values()))
     for run, found in store.sound(asked, lambda run: (run, store.problem_facts(run.entry))):
         for facts in found.values():

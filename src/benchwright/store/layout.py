@@ -19,12 +19,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchwright.core.errors import MachineError, UsageError
-from benchwright.store.blobs import blob_name, is_digest
+from benchwright.store.blobs import BLOBS, blob_name, is_digest
 from benchwright.store.durable import STAGING, flush, locked, replace_durably
 from benchwright.store.entries import ENTRY_FILE, FOREIGN_FILE, ROWS_FILE, Entry
 from benchwright.store.upgrades import Kind, UnknownSchemaError, schema_of, upgraded
 
 STORE_FILE = "store.json"
+_INDEX = "index.sqlite"
+RUNS = "runs"
+"""Folder of the entries, below the store's."""
+_LOCK = ".lock"
+
+
+def entry_file(entry: str, name: str) -> str:
+    """Where a file of an entry is, below the store's folder."""
+    return f"{RUNS}/{entry}/{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +45,12 @@ class Layout:
     @property
     def runs(self) -> Path:
         """Where entries are."""
-        return self.root / "runs"
+        return self.root / RUNS
 
     @property
     def index(self) -> Path:
         """The index."""
-        return self.root / "index.sqlite"
+        return self.root / _INDEX
 
     def entry(self, name: str) -> Path:
         """The folder of an entry."""
@@ -49,7 +58,7 @@ class Layout:
 
     def rows(self, name: str) -> Path:
         """The rows of an entry."""
-        return self.runs / name / ROWS_FILE
+        return self.root / entry_file(name, ROWS_FILE)
 
     def blob(self, digest: str) -> Path:
         """The file of a content."""
@@ -57,7 +66,7 @@ class Layout:
 
     def foreign(self, name: str) -> Path:
         """What is there when an entry was taken in from elsewhere."""
-        return self.runs / name / FOREIGN_FILE
+        return self.root / entry_file(name, FOREIGN_FILE)
 
     def exists(self) -> bool:
         """Whether there is a store."""
@@ -99,8 +108,8 @@ class Layout:
 
     def _refuse_links(self) -> None:
         """Raise `UsageError` where a part of the store is a link: what is written or removed there is elsewhere."""
-        parts = [self.root / name for name in (STORE_FILE, "runs", "blobs", STAGING, ".lock", self.index.name)]
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.root / "blobs") as blobs:
+        parts = [self.root / name for name in (STORE_FILE, RUNS, BLOBS, STAGING, _LOCK, _INDEX)]
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.root / BLOBS) as blobs:
             parts += [Path(one.path) for one in blobs if one.is_symlink()]
         for path in parts:
             if path.is_symlink():
@@ -160,7 +169,7 @@ class Layout:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the store for moving something into place, or away."""
-        with locked(self.root / ".lock"):
+        with locked(self.root / _LOCK):
             yield
 
 

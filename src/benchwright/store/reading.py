@@ -14,7 +14,7 @@ from benchwright.store.blobs import read_blob
 from benchwright.store.entries import ROWS_FILE
 from benchwright.store.finding import shown
 from benchwright.store.folder import PROBLEMS, facts_from_lines
-from benchwright.store.layout import Layout
+from benchwright.store.layout import RUNS, Layout
 
 if TYPE_CHECKING:
     import pyarrow
@@ -162,7 +162,7 @@ def damaged(run: StoredRun, name: str, why: object) -> DamagedError:
     return DamagedError(
         f"{name} of run {run.entry[:12]} ({shown(run.model)}) is missing or damaged ({shown(str(why), 200)}); "
         f"`bw store verify` lists all damage, and importing the run again from an export mends it once its folder "
-        f"runs/{run.entry} is moved away."
+        f"{RUNS}/{run.entry} is moved away."
     )
 
 

@@ -22,7 +22,7 @@ from benchwright.store.entry_parts import Parts, check_whole, write_rows_durably
 from benchwright.store.folder import MANIFEST, now
 from benchwright.store.index import Known
 from benchwright.store.layout import Layout, translated
-from benchwright.store.reading import Borrowed, Reading
+from benchwright.store.reading import Borrowed, Reading, damaged
 from benchwright.store.taking import check_chain, check_says_what_rows_say
 
 if TYPE_CHECKING:
@@ -234,10 +234,20 @@ class ResultStore:
         return self.with_manifest(found)
 
     def with_manifest(self, run: StoredRun) -> StoredRun:
-        """A run as the index has it, with its manifest, if it has one."""
+        """A run as the index has it, with its manifest, if it has one.
+
+        Raises `UsageError` when that is damaged, or none.
+        """
         if run.manifest or MANIFEST not in run.files:
             return run
-        return dataclasses.replace(run, manifest=json.loads(self._reading.file(run.entry, MANIFEST)))
+        content = self._reading.file(run.entry, MANIFEST)
+        try:
+            manifest = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise damaged(run, MANIFEST, error) from error
+        if not isinstance(manifest, dict):
+            raise damaged(run, MANIFEST, "it is no manifest")
+        return dataclasses.replace(run, manifest=manifest)
 
     def rows(self, entry: str) -> Iterator[ResultRow]:
         """The rows of an entry in their order; none of a run that only states scores.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchwright.store.blobs import digest_of_blob, is_digest
+from benchwright.store.blobs import BLOBS, digest_of_blob, is_digest
 from benchwright.store.durable import STAGING, abandoned_stages, flush
-from benchwright.store.entries import ROWS_FILE, Entry
+from benchwright.store.entries import ENTRY_FILE, ROWS_FILE, Entry
 from benchwright.store.finding import shown
 from benchwright.store.index import Index, IndexUnusableError
 from benchwright.store.layout import Layout
@@ -139,7 +139,7 @@ def cleaned(layout: Layout, *, superseded: Iterable[str], dry_run: bool) -> Clea
 
 
 def _has_entry(layout: Layout, name: str) -> bool:
-    return layout.entry(name).is_symlink() or any(layout.entry(name).glob("entry.json"))
+    return layout.entry(name).is_symlink() or any(layout.entry(name).glob(ENTRY_FILE))
 
 
 def _needless_blobs(layout: Layout, names: set[str]) -> tuple[list[Path], str]:
@@ -150,7 +150,7 @@ def _needless_blobs(layout: Layout, names: set[str]) -> tuple[list[Path], str]:
             f"{len(unreadable)} runs cannot be read, so that nobody knows which contents they need; none was removed."
         )
     needed = {digest for entry in entries for name, digest in entry.run.files.items() if name != ROWS_FILE}
-    there = sorted((layout.root / "blobs").glob("??/*"))
+    there = sorted((layout.root / BLOBS).glob("??/*"))
     return [path for path in there if path.name.removesuffix(".zst") not in needed], ""
 
 

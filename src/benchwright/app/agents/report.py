@@ -23,9 +23,7 @@ from benchwright.core.digest import digest_of
 from benchwright.core.runs import ResultRow
 from benchwright.core.verdicts import Outcome
 from benchwright.judging.integrity import IntegrityReport, summarise
-from benchwright.store.folder import ResultsFolder
-
-ATTEMPTS, PREDICTIONS = "attempts.jsonl", "predictions.jsonl"
+from benchwright.store.folder import ATTEMPTS, LOGS, PREDICTIONS, ResultsFolder, predictions_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +90,21 @@ class AgentRunReport:
     def folder(self) -> Path:
         """Where everything is."""
         return self.plan.folder
+
+    @property
+    def attempts_path(self) -> Path:
+        """Where everything is that is known of the samples."""
+        return self.folder / ATTEMPTS
+
+    @property
+    def predictions_path(self) -> Path:
+        """Where the patches of the first sample of every instance are."""
+        return self.folder / PREDICTIONS
+
+    @property
+    def logs_path(self) -> Path:
+        """Where the transcripts are."""
+        return self.folder / LOGS
 
 
 def report_agent_run(
@@ -163,10 +176,8 @@ def _patches(plan: AgentPlan, attempts: Sequence[AgentAttempt]) -> PatchFile:
 def _write_predictions(folder: ResultsFolder, plan: AgentPlan, attempts: Sequence[AgentAttempt]) -> None:
     """The patches in the official form: one file for each repetition, which can be graded anywhere."""
     for sample in range(plan.options.samples):
-        stem, _, ending = PREDICTIONS.partition(".")
-        name = PREDICTIONS if sample == 0 else f"{stem}-{sample + 1}.{ending}"
         folder.write_lines(
-            name,
+            predictions_of(sample),
             (
                 {
                     "instance_id": attempt.problem_id,

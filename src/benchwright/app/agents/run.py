@@ -37,9 +37,7 @@ from benchwright.core.budget import Ledger
 from benchwright.core.errors import StoppedError
 from benchwright.store.agent_journal import NAME as JOURNAL
 from benchwright.store.agent_journal import AgentCall, AgentJournal
-from benchwright.store.folder import ResultsFolder
-
-LOGS = "logs"
+from benchwright.store.folder import LOGS, ResultsFolder
 
 
 class AgentRunEvents(Protocol):

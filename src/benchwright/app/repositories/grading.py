@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import benchwright
-from benchwright.app.job_facts import TESTS, tests_to_lines
+from benchwright.app.job_facts import tests_to_lines
 from benchwright.app.problem_facts import facts_of_repository
 from benchwright.app.repositories.exclusions import applied, reasons
 from benchwright.app.repositories.patches import GradedPatch, PatchGrading, PatchProgress
@@ -34,7 +34,7 @@ from benchwright.core.verdicts import Reason
 from benchwright.execution.repositories import HARNESS_VERSION
 from benchwright.grading.repositories import PreparedPatch, RepositoryPipeline, row_of
 from benchwright.judging.repository import REPOSITORY_JUDGE_VERSION, judge_no_patch
-from benchwright.store.folder import ResultsFolder, now
+from benchwright.store.folder import TESTS, ResultsFolder, now
 
 _SETTLED = frozenset({Reason.PATCH_REJECTED, Reason.EMPTY, Reason.NOT_A_PATCH, Reason.MISSING})
 
@@ -79,6 +79,11 @@ class PatchGradeReport:
     executed: int
     reused: int
     wall_seconds: float
+
+    @property
+    def rows_path(self) -> Path:
+        """Where the rows are."""
+        return ResultsFolder(self.folder).rows_path
 
 
 _LONGEST_MODEL = 200

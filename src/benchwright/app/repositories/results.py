@@ -1,7 +1,7 @@
 """Gradings of patches looked at again: judged anew from stored evidence, and explained where two of them differ."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,30 +69,34 @@ def _peculiar(record: RepositoryRecord | None) -> list[str]:
 
 
 def regrade_patches(
-    folder: ResultsFolder, manifest: dict[str, Any], store: RecordStore
-) -> tuple[list[ResultRow], list[ResultRow], int]:
+    rows: Iterable[ResultRow],
+    problems: Mapping[str, RepositoryProblem],
+    manifest: Mapping[str, Any],
+    store: RecordStore,
+) -> tuple[list[ResultRow], int]:
     """Judge the stored evidence of a grading again.
 
-    Returns the rows before, the rows after, and how many rows had no record in this store; writes nothing.
-    Raises `UsageError` when the data that was graded cannot be loaded or is not the same any more.
+    Returns the rows as they come out, and how many of them have no record in this store.
     """
-    problems = graded_problems(folder, manifest)
-    before = list(folder.rows())
     after, without = [], 0
-    for row in before:
+    for row in rows:
         record = store.get_repository(row.job_digest) if row.job_digest else None
         if record is None:
             without += row.job_digest is not None
             after.append(row)
             continue
-        problem = problems[row.problem_id]
-        after.append(_judged(row, record, problem, manifest, store))
-    return before, after, without
+        after.append(judged_again(row, record, problems[row.problem_id], manifest, store))
+    return after, without
 
 
-def _judged(
-    row: ResultRow, record: RepositoryRecord, problem: RepositoryProblem, manifest: dict[str, Any], store: RecordStore
+def judged_again(
+    row: ResultRow,
+    record: RepositoryRecord,
+    problem: RepositoryProblem,
+    manifest: Mapping[str, Any],
+    store: RecordStore,
 ) -> ResultRow:
+    """A row as its record and the instance's control runs are judged now, by the rules of its grading."""
     entry = manifest["instances"][row.problem_id]
     if manifest["rules"] == Rules.OFFICIAL:
         return dataclasses.replace(row, verdict=judge_official(problem, record, entry["parser"]))
@@ -104,7 +108,10 @@ def _judged(
 
 
 def graded_problems(folder: ResultsFolder, manifest: dict[str, Any]) -> dict[str, RepositoryProblem]:
-    """The problems as far as the judge needs them: as the grading wrote them down, or else from the data it read."""
+    """The problems as far as the judge needs them: as the grading wrote them down, or else from the data it read.
+
+    Raises `UsageError` when that data cannot be loaded or is not the same any more.
+    """
     written = read_tests(folder.path, manifest["benchmark"])
     if written:
         return {problem_id: facts.problem for problem_id, facts in written.items()}
@@ -122,11 +129,13 @@ def graded_problems(folder: ResultsFolder, manifest: dict[str, Any]) -> dict[str
 
 
 def summary_of_regraded(
-    folder: ResultsFolder, manifest: dict[str, Any], rows: Sequence[ResultRow], store: RecordStore
+    rows: Sequence[ResultRow],
+    problems: Mapping[str, RepositoryProblem],
+    manifest: Mapping[str, Any],
+    store: RecordStore,
 ) -> dict[str, Any]:
     """The part of a manifest that follows from rows, made anew, with the same instances left out and mended."""
     excluded, mends = manifest["excluded"], manifest["mends"]
-    problems = graded_problems(folder, manifest)
     views = {name: [row for row in rows if row.problem_id in set(ids)] for name, ids in manifest["view_ids"].items()}
     if manifest["exclusion_lists"]:
         views = {
@@ -144,7 +153,7 @@ def summary_of_regraded(
 
 
 def _mended(
-    row: ResultRow, problems: Mapping[str, RepositoryProblem], manifest: dict[str, Any], store: RecordStore
+    row: ResultRow, problems: Mapping[str, RepositoryProblem], manifest: Mapping[str, Any], store: RecordStore
 ) -> ResultRow:
     """The row as judged by the mended test lists of its instance, if it has any."""
     lists = manifest["mends"].get(row.problem_id)
@@ -156,4 +165,4 @@ def _mended(
         fail_to_pass=tuple(lists["fail_to_pass"]),
         pass_to_pass=tuple(lists["pass_to_pass"]),
     )
-    return _judged(row, record, problem, manifest, store)
+    return judged_again(row, record, problem, manifest, store)

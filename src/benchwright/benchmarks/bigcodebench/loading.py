@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchwright.benchmarks.base import ProblemSet
+from benchwright.benchmarks.base import ProblemSet, local_version
 from benchwright.benchmarks.bigcodebench.pins import Pin, Pins, hard_ids, read_pins
 from benchwright.benchmarks.bigcodebench.rows import RowFile, digest_of_problems, read_problems
 from benchwright.core.errors import UnknownNameError, UsageError
@@ -58,7 +58,7 @@ def identify(file: RowFile, *, source: str, claimed: str | None, subset: str, pi
     problems = _hard(file.problems, source) if subset == "hard" else file.problems
     return ProblemSet(
         benchmark=BENCHMARK_NAME,
-        version=pin.version if pin else claimed or f"local-{digest[:12]}",
+        version=pin.version if pin else claimed or local_version(digest),
         subset=subset,
         digest=digest_of_problems(problems),
         source=source,

@@ -13,6 +13,8 @@ from benchwright.core.errors import UsageError
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 
+VERDICTS_ENDING, RATES_ENDING = "_eval_results.json", "_pass_at_k.json"
+"""How the names of the official files end."""
 _STATUSES = frozenset({"pass", "fail", "timeout"})
 
 
@@ -38,8 +40,8 @@ def write_official_files(folder: Path, stem: str, results: OfficialResults, prob
     left out and returned; the caller says so.  Raises `MachineError` when the folder cannot be written.
     """
     evaluated, left_out = _evaluated(results, problems)
-    eval_path = folder / f"{stem}_eval_results.json"
-    rate_path = folder / f"{stem}_pass_at_k.json"
+    eval_path = folder / f"{stem}{VERDICTS_ENDING}"
+    rate_path = folder / f"{stem}{RATES_ENDING}"
     _write_json(eval_path, {"date": results.date.strftime("%Y-%m-%d %H:%M"), "eval": evaluated})
     rates: dict[str, Any] = {f"pass@{k}": value for k, value in sorted(results.pass_at_k.items())}
     rates |= {

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchwright.benchmarks.base import SampleKey
+from benchwright.benchmarks.bigcodebench.official import RATES_ENDING, VERDICTS_ENDING
 from benchwright.benchmarks.documents import Document, read_document
 from benchwright.benchmarks.foreign import name_of, table_of, truth_of
 from benchwright.benchmarks.jsonl import type_name
@@ -28,7 +29,6 @@ _MAX_BYTES = 512 * 1024 * 1024
 _MAX_RATES_BYTES = 8 * 1024 * 1024
 _MAX_SAMPLES = 1000
 """Samples of one task; the paper has at most 200."""
-_RESULTS, _RATES = "_eval_results.json", "_pass_at_k.json"
 _BENCHMARK_IN_NAME = re.compile(r"--bigcodebench(-hard)?-(complete|instruct)--")
 _PLAIN_NAME = re.compile(r"(?:^|[-_.])(full|hard)-(complete|instruct)(?=[-_.]|$)")
 # The exception at the end of a traceback: a name at the beginning of a line, alone or with its message.
@@ -131,9 +131,9 @@ def read_naming(path: Path) -> Naming:
 def samples_beside(path: Path) -> Path | None:
     """The sample file that a result file is about, where it lies beside it under its official name."""
     stem = path.name.removesuffix(".gz")
-    if not stem.endswith(_RESULTS):
+    if not stem.endswith(VERDICTS_ENDING):
         return None
-    stem = stem.removesuffix(_RESULTS)
+    stem = stem.removesuffix(VERDICTS_ENDING)
     candidates = (path.with_name(f"{stem}.jsonl"), path.with_name(f"{stem}.jsonl.gz"))
     return next((one for one in candidates if one.is_file()), None)
 
@@ -145,12 +145,12 @@ def _score_in_name(name: str) -> Score | None:
 
 
 def _rates_path(path: Path) -> Path:
-    return path.with_name(path.name.removesuffix(".gz").removesuffix(_RESULTS) + _RATES)
+    return path.with_name(path.name.removesuffix(".gz").removesuffix(VERDICTS_ENDING) + RATES_ENDING)
 
 
 def _rates(path: Path) -> Document | None:
     beside = _rates_path(path)
-    if not path.name.removesuffix(".gz").endswith(_RESULTS) or not beside.is_file():
+    if not path.name.removesuffix(".gz").endswith(VERDICTS_ENDING) or not beside.is_file():
         return None
     document = read_document(beside, most=_MAX_RATES_BYTES)
     table_of(document.value, str(beside), "the whole")

@@ -2,7 +2,6 @@
 
 import ast
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from benchwright.benchmarks.jsonl import Hasher, read_json_lines, type_name
 from benchwright.benchmarks.tables import is_parquet, read_parquet_rows
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
+from benchwright.core.ordering import natural
 from benchwright.core.problems import FunctionProblem
 
 _TEXT_FIELDS = (
@@ -64,7 +64,7 @@ def problems_of(
             )
         problems[problem.id] = problem
         places[problem.id] = where
-    return tuple(sorted(problems.values(), key=lambda problem: _natural(problem.id)))
+    return tuple(sorted(problems.values(), key=lambda problem: natural(problem.id)))
 
 
 def to_problem(row: Mapping[str, Any], *, benchmark: str = "bigcodebench", where: str = "the row") -> FunctionProblem:
@@ -128,11 +128,6 @@ def _names(value: object, field: str, where: str) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UsageError(f"{where}: the field {field!r} is {value!r:.80}; expected a list of names.")
     return tuple(names)
-
-
-def _natural(task_id: str) -> tuple[tuple[int, str], ...]:
-    """Sorts ``BigCodeBench/9`` before ``BigCodeBench/10``."""
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", task_id))
 
 
 def _json_rows(path: Path, hasher: Hasher) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import benchwright
-from benchwright.benchmarks.base import Benchmark, OfficialFiles, OfficialResults, ProblemSet, SampleFile
+from benchwright.benchmarks.base import Benchmark, OfficialFiles, OfficialResults, ProblemSet, SampleFile, local_version
 from benchwright.benchmarks.bigcodebench import assemble, official, prompts, samples
 from benchwright.benchmarks.bigcodebench.rows import digest_of_problems, problems_of, read_problems
 from benchwright.benchmarks.starter.source import read_rows
@@ -47,7 +47,7 @@ class Starter:
         digest = digest_of_problems(problems)
         return ProblemSet(
             benchmark=_NAME,
-            version=self.versions[0] if path is None else f"local-{digest[:12]}",
+            version=self.versions[0] if path is None else local_version(digest),
             subset=_SUBSETS[0],
             digest=digest,
             source="built in" if path is None else str(path),

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
+from benchwright.benchmarks.base import local_version
 from benchwright.benchmarks.repositories import RepositorySet, digest_of_repository_problems
 from benchwright.benchmarks.swebench import subsets
 from benchwright.benchmarks.swebench.files import as_row, read_entries
@@ -72,7 +73,7 @@ def _local(benchmark: str, claimed: str | None, *, path: Path, pins: Pins) -> Re
         raise UsageError(f"{path} is version {pin.version} by its digest, not {claimed}.")
     return RepositorySet(
         benchmark=benchmark,
-        version=pin.version if pin else claimed or f"local-{digest[:12]}",
+        version=pin.version if pin else claimed or local_version(digest),
         subset=subsets.ALL,
         digest=digest,
         source=str(path),

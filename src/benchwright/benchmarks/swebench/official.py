@@ -18,6 +18,8 @@ from benchwright.core.repositories import RepositoryProblem
 from benchwright.core.verdicts import Outcome, Reason, Verdict
 
 SCHEMA_VERSION = 2
+RUN_EVALUATION = "run_evaluation"
+"""Folder of the reports on each instance, in that of the logs."""
 
 
 class OfficialStatus(enum.StrEnum):
@@ -159,7 +161,7 @@ def write_official_files(
     }
     for instance in instances:
         if instance.status in {OfficialStatus.RESOLVED, OfficialStatus.UNRESOLVED}:
-            place = folder / "logs" / "run_evaluation" / run_id / stem / instance.problem.id
+            place = folder / "logs" / RUN_EVALUATION / run_id / stem / instance.problem.id
             documents[place / "report.json"] = instance_report(instance)
     for path, document in documents.items():
         # ASCII escapes: patches may hold lone surrogates, which UTF-8 cannot carry.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from benchwright.benchmarks.jsonl import type_name
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
+from benchwright.core.ordering import natural
 from benchwright.core.repositories import RepositoryProblem
 
 _NEEDED = ("instance_id", "repo", "base_commit", "version", "problem_statement")
@@ -118,11 +119,6 @@ def with_digest(problem: RepositoryProblem) -> RepositoryProblem:
 def difficulty_of(problem: RepositoryProblem) -> str | None:
     """The annotators' estimate of the time to fix it, as the row spells it, or None."""
     return next((tag for tag in problem.tags if tag != problem.repo), None)
-
-
-def natural(problem_id: str) -> tuple[tuple[int, str], ...]:
-    """Sorts ``django__django-9296`` before ``django__django-11790``."""
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", problem_id))
 
 
 class _Tests(NamedTuple):

@@ -22,8 +22,8 @@ from benchwright.benchmarks.documents import read_document
 from benchwright.benchmarks.foreign import name_of
 from benchwright.benchmarks.jsonl import type_name
 from benchwright.benchmarks.repositories import named_few
-from benchwright.benchmarks.swebench.rows import natural
 from benchwright.core.errors import UsageError
+from benchwright.core.ordering import natural
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _FORM = "an object of lists: for each instance the submissions that resolved it"

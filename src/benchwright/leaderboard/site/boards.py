@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from benchwright.core.benchmark_facts import BenchmarkFacts, HumanReference, TaskErrors
+from benchwright.core.benchmark_facts import HumanReference, TaskErrors
 from benchwright.core.results import Origin, Source
 from benchwright.core.runs import Estimate
 from benchwright.leaderboard.site.model import HUMAN, SiteData
@@ -23,7 +23,7 @@ def board(table: Table, data: SiteData, told: Mapping[Source, str], *, outcomes:
     """A table for the leaderboard, the model page and the charts; ``told`` tells sources of one title apart."""
     flags: dict[tuple[str, str], int] = {}
     sources: dict[Source, int] = {}
-    rows = [_row(row, flags, sources) for row in table.rows]
+    rows = [_row(table, row, flags, sources) for row in table.rows]
     facts = data.facts_of(table.benchmark)
     return {
         **head(table),
@@ -31,7 +31,7 @@ def board(table: Table, data: SiteData, told: Mapping[Source, str], *, outcomes:
         "problems": problems,
         "method": table.method,
         "anchor": table.anchor,
-        "notes": [note for note in table.notes if note not in _said(facts)],
+        "notes": list(table.notes),
         "warnings": [] if facts.task_errors is None else [_with_source(facts.task_errors)],
         "references": [] if facts.human is None else [_with_source(facts.human) | {"label": HUMAN}],
         "flags": [{"name": name, "text": text} for name, text in flags],
@@ -65,11 +65,6 @@ def _with_source(fact: HumanReference | TaskErrors) -> dict[str, Any]:
     return {"text": fact.text, "value": value, "source": fact.source, "url": address_of(fact.source)}
 
 
-def _said(facts: BenchmarkFacts) -> set[str]:
-    """Notes of a table that only say what the page says of the benchmark anyway."""
-    return {f"{one.text} ({one.source})" for one in (facts.human, facts.task_errors) if one is not None}
-
-
 def address_of(source: str) -> str:
     """Where a source can be read: its own address, or that of a paper on arXiv; empty when it names neither."""
     if source.startswith(("https://", "http://")):
@@ -78,7 +73,9 @@ def address_of(source: str) -> str:
     return f"https://arxiv.org/abs/{number}" if kind == "arXiv" and number.replace(".", "").isdigit() else ""
 
 
-def _row(row: LeaderboardRow, flags: dict[tuple[str, str], int], sources: dict[Source, int]) -> dict[str, Any]:
+def _row(
+    table: Table, row: LeaderboardRow, flags: dict[tuple[str, str], int], sources: dict[Source, int]
+) -> dict[str, Any]:
     facts = {name: value for name, value in row.facts.to_plain().items() if value not in (None, "")}
     plain: dict[str, Any] = {
         "entry": row.entry,
@@ -88,6 +85,7 @@ def _row(row: LeaderboardRow, flags: dict[tuple[str, str], int], sources: dict[S
         "own": row.origin is Origin.OWN,
         "source": None if row.source is None else sources.setdefault(row.source, len(sources)),
         "version": row.version,
+        "score": table.number_of(row),
         "estimate": row.estimate and _estimate(row.estimate),
         "reported": {one.metric: one.value for one in row.reported},
         "rated": row.rated and [_short(row.rated.rating), _short(row.rated.low), _short(row.rated.high)],
@@ -99,7 +97,6 @@ def _row(row: LeaderboardRow, flags: dict[tuple[str, str], int], sources: dict[S
         "missing": row.missing or None,
         "worst": row.worst,
         "best": row.best,
-        "coverage": row.coverage if row.coverage < 1 else None,
         "runs": row.runs if row.runs > 1 else None,
         "spread": row.spread,
         "cost": row.cost,
@@ -112,7 +109,6 @@ def _row(row: LeaderboardRow, flags: dict[tuple[str, str], int], sources: dict[S
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
     return {
-        "value": estimate.value,
         "low": estimate.low,
         "high": estimate.high,
         "method": estimate.method,

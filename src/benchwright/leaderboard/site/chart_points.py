@@ -10,16 +10,9 @@ from benchwright.leaderboard.site.chart_names import WIDTHS, Dot, names_by_width
 from benchwright.leaderboard.tables import LeaderboardRow, Table
 
 
-def score_of(table: Table, row: LeaderboardRow) -> float | None:
-    """The number that the table is about; None where a row has none."""
-    if row.estimate is not None:
-        return row.estimate.value
-    return next((one.value for one in row.reported if one.metric == table.metric), None)
-
-
 def point_of(table: Table, row: LeaderboardRow, x: Any) -> dict[str, Any]:
     """A row as a point, with what its tooltip and its line in the chart's table say."""
-    score = score_of(table, row)
+    score = table.number_of(row)
     assert score is not None
     weights = {True: "open weights", False: "closed weights", None: "weights unknown"}[row.facts.open_weights]
     point = {"model": row.label, "x": x, "score": round(100 * score, 2), "weights": weights}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchwright.leaderboard.site.chart_names import HEIGHT, LIMIT, PADDING, SPOTS, WIDTHS, Spot
-from benchwright.leaderboard.site.chart_points import by_cost, by_date, by_size, named, point_of, score_of
+from benchwright.leaderboard.site.chart_points import by_cost, by_date, by_size, named, point_of
 from benchwright.leaderboard.site.model import HUMAN, SiteData
 from benchwright.leaderboard.tables import LeaderboardRow, Table
 from benchwright.store.row_tables import spelled
@@ -87,7 +87,7 @@ KINDS = (
 
 def charts(table: Table, data: SiteData) -> dict[str, dict[str, Any]]:
     """The specifications that a table has the numbers for, by kind; without colours, which `dressed` adds."""
-    rows = [row for row in table.rows if score_of(table, row) is not None]
+    rows = [row for row in table.rows if table.number_of(row) is not None]
     made: dict[str, dict[str, Any]] = {}
     if rows:
         made["ratings"] = _ratings(table, rows)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchwright.core.ordering import natural
 from benchwright.core.results import ScoredRun, Tally
 from benchwright.core.runs import Score
 from benchwright.leaderboard.site.payload import packed
@@ -74,7 +75,7 @@ class Runs:
         if not rows:
             return None
         wanted = table.problems or {problem for place in rows for each in tallies[place] for problem in each}
-        problems = tuple(sorted(wanted, key=natural_key))
+        problems = tuple(sorted(wanted, key=natural))
         codes = np.zeros((len(rows), len(problems)), dtype=np.uint16)
         palette: dict[Counts, int] = {NOT_ASKED: 0}
         for line, place in enumerate(rows):
@@ -100,20 +101,3 @@ def _counts(runs: Sequence[Mapping[str, Tally]], problems: Sequence[str]) -> lis
             )
         )
     return counts
-
-
-def natural_key(text: str) -> tuple[tuple[tuple[int, int | str], ...], str]:
-    """A key that sorts ``Task/9`` before ``Task/10``; total over all texts."""
-    parts: list[tuple[int, int | str]] = []
-    digits = ""
-    for one in text:
-        if one in "0123456789":
-            digits += one
-            continue
-        if digits:
-            parts.append((0, int(digits[:300])))
-            digits = ""
-        parts.append((1, one))
-    if digits:
-        parts.append((0, int(digits[:300])))
-    return tuple(parts), text

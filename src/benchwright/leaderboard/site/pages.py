@@ -76,9 +76,9 @@ class Pages:
 
 
 def _share(row: LeaderboardRow, table: Table) -> str:
-    if row.estimate is not None:
-        return f"{100 * row.estimate.value:.1f} ({100 * row.estimate.low:.1f}–{100 * row.estimate.high:.1f})"
-    return next((f"{100 * one.value:.1f}" for one in row.reported if one.metric == table.metric), "–")
+    number, found = table.number_of(row), row.estimate
+    interval = "" if found is None else f" ({100 * found.low:.1f}–{100 * found.high:.1f})"
+    return "–" if number is None else f"{100 * number:.1f}{interval}"
 
 
 def _denominator(table: Table) -> str:

@@ -1,17 +1,19 @@
 """The data behind the pages of problems: one small file each, read when its page is opened."""
 
 import itertools
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchwright.core.ordering import natural
 from benchwright.core.runs import Score
+from benchwright.leaderboard.breakdowns import IN_THEIR_ORDER, groups_by_kind, level
 from benchwright.leaderboard.site.boards import table_id
 from benchwright.leaderboard.site.model import AnswerChoice, Answers, SiteAnswer, SiteOptions, SiteProblem
-from benchwright.leaderboard.site.outcomes import Outcomes, natural_key
+from benchwright.leaderboard.site.outcomes import Outcomes
 from benchwright.leaderboard.site.payload import packed, short_digest
 from benchwright.leaderboard.tables import Table
+from benchwright.stats.breakdown import SMALL
 
 _MESSAGE = 2_000  # characters; tracebacks are cut to their end by the graders already
 _TESTS = 40  # results listed of one answer; hidden test suites of repositories run to thousands
@@ -33,47 +35,22 @@ class BenchmarkProblems:
 
     def to_plain(self) -> dict[str, Any]:
         """Ids, and what problems have in common, for breakdowns and for finding a problem's file."""
-        groups = {
-            "Domain": [self._facts(one, "domains") for one in self.ids],
-            "Library": [self._facts(one, "libraries") for one in self.ids],
-            "Repository": [self._facts(one, "repository") for one in self.ids],
-            "Difficulty": [self._facts(one, "difficulty") for one in self.ids],
-        }
+        groups = groups_by_kind(self.ids, {name: each.facts for name, each in self.known.items()})
         return {
             "benchmark": self.benchmark,
             "digest": self.digest,
             "ids": list(self.ids),
-            "groups": {name: _grouped(of, _ORDERS.get(name)) for name, of in groups.items() if any(of)},
+            "groups": {
+                kind.capitalize(): _grouped(of, kind in IN_THEIR_ORDER) for kind, of in groups.items() if any(of)
+            },
+            "small": SMALL,
         }
 
-    def _facts(self, problem: str, name: str) -> tuple[str, ...]:
-        known = self.known.get(problem)
-        value = () if known is None else getattr(known.facts, name)
-        return (value,) if value and isinstance(value, str) else tuple(dict.fromkeys(value))
 
-
-def _grouped(of: Sequence[tuple[str, ...]], order: Callable[[str], Any] | None) -> dict[str, Any]:
-    names = sorted({name for each in of for name in each}, key=order)
+def _grouped(of: Sequence[tuple[str, ...]], ordered: bool) -> dict[str, Any]:
+    names = sorted({name for each in of for name in each}, key=level if ordered else None)
     places = {name: place for place, name in enumerate(names)}
-    return {"names": names, "ordered": order is not None, "of": [[places[name] for name in each] for each in of]}
-
-
-_WORDS = ("trivial", "very easy", "easy", "medium", "hard", "very hard")
-_MINUTES = {"min": 1, "hour": 60, "day": 1440}
-_TIME = re.compile(r"(\d{1,6})(?:\s*[-–]\s*\d+)?\s*(min|hour|day)", re.ASCII | re.IGNORECASE)
-
-
-def difficulty_key(text: str) -> tuple[int, float, str]:
-    """Sorts times to fix, such as ``<15 min fix`` before ``15 min - 1 hour`` before ``1-4 hours``, and usual words."""
-    if found := _TIME.search(text):
-        beyond = {"<": -0.5, ">": 0.5}.get(text.strip()[:1], 0)
-        return 0, int(found[1]) * _MINUTES[found[2].lower()] + beyond, text
-    word = text.strip().lower()
-    return (1, _WORDS.index(word), text) if word in _WORDS else (2, 0, text)
-
-
-_ORDERS = {"Difficulty": difficulty_key}
-"""Groups that have an order of their own."""
+    return {"names": names, "ordered": ordered, "of": [[places[name] for name in dict.fromkeys(each)] for each in of]}
 
 
 def problems_of(
@@ -88,7 +65,7 @@ def problems_of(
         asked = set(table.problems) | (set(found.problems) if found else set())
         ids.setdefault(table.benchmark, set(known.get(table.benchmark, ()))).update(asked)
     return [
-        BenchmarkProblems(benchmark=name, ids=tuple(sorted(each, key=natural_key)), known=known.get(name, {}))
+        BenchmarkProblems(benchmark=name, ids=tuple(sorted(each, key=natural)), known=known.get(name, {}))
         for name, each in ids.items()
     ]
 

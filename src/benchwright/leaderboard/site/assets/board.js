@@ -1,8 +1,7 @@
 // The leaderboard: choose a table, filter, sort, choose columns; the address keeps all of it.
 (function () {
   "use strict";
-  const el = BW.el;
-  const id = (name) => document.getElementById(name);
+  const { el, id } = BW;
   const view = { table: null, columns: [], shown: [], lines: new Map(), state: {} };
   const CHUNK = 250; // rows drawn before the browser paints again
 
@@ -24,17 +23,13 @@
     return { column: usual, up: usual.id === "rank" };
   };
 
-  const compare = function (a, b) {
-    return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
-  };
-
   const sorted = function (rows) {
     const { column, up } = sorting();
     const keys = new Map(rows.map((row) => [row, column.sort(row)]));
     return [...rows].sort(function (x, y) {
       const [a, b] = [keys.get(x), keys.get(y)];
       if (a === null || b === null) return (a === null) - (b === null); // unknown comes last either way
-      return up ? compare(a, b) : compare(b, a);
+      return up ? BW.compare(a, b) : BW.compare(b, a);
     });
   };
 
@@ -51,11 +46,7 @@
 
   const head = function () {
     const now = sorting();
-    return el("tr", null, chosen().map(function (column) {
-      const sort = column === now.column ? (now.up ? "ascending" : "descending") : "none";
-      const button = el("button", { type: "button", title: column.tip, onclick: () => order(column, sort) }, BW.breakable(column.title), el("span", { class: "arrow", "aria-hidden": "true" }));
-      return el("th", { scope: "col", "data-column": column.id, class: column.number ? "number" : null, "aria-sort": sort }, button);
-    }));
+    return el("tr", null, chosen().map((column) => BW.columnHead(column, now, order)));
   };
 
   const line = function (row) {
@@ -123,16 +114,16 @@
     const known = table.references.map((one) => el("li", null, one.text, " Source: ", BW.outside(one.source, one.url), "."));
     const notes = [...table.notes, table.method, table.anchor && `Anchor of the ratings: ${table.anchor}.`].filter(Boolean);
     id("title").textContent = table.title;
-    BW.fill("warnings", table.warnings.map((one) => el("li", null, one.text, " (", BW.outside("source", one.url), ")")));
+    BW.fill("warnings", table.warnings.map((one) => el("li", null, BW.warning(one))));
     BW.fill("reason", table.reason ? ["A table of its own: ", table.reason] : null);
     const shared = table.rows.length > 1 ? table.shared.map((i) => table.flags[i]).filter((flag) => flag.name !== "import") : [];
-    BW.fill("shared", shared.map((flag) => el("li", null, "All rows: ", el("span", { class: "badge flag" }, flag.name.replaceAll("_", " ")), " ", flag.text)));
+    BW.fill("shared", shared.map((flag) => el("li", null, "All rows: ", BW.flag(flag.name), " ", flag.text)));
     BW.fill("sources", bySaid(table.sources).map(imported));
     BW.fill("notes", known, notes.map((note) => el("li", null, note)));
     // One line for each kind of flag: what differs from row to row stands with the row, and on the model's page.
     const kinds = new Map();
     for (const flag of table.flags.filter((one) => one.name !== "import")) kinds.set(flag.name, [...(kinds.get(flag.name) || []), flag.text]);
-    BW.fill("flags", [...kinds].map(([name, texts]) => [el("dt", null, el("span", { class: "badge flag" }, name.replaceAll("_", " "))), el("dd", null, texts[0], texts.length > 1 ? el("span", { class: "muted" }, ` For one of the rows; others differ in their numbers or dates, as their pages say.`) : null)]));
+    BW.fill("flags", [...kinds].map(([name, texts]) => [el("dt", null, BW.flag(name)), el("dd", null, texts[0], texts.length > 1 ? el("span", { class: "muted" }, ` For one of the rows; others differ in their numbers or dates, as their pages say.`) : null)]));
     id("flags-box").hidden = !table.flags.some((flag) => flag.name !== "import");
     id("caption").textContent = `${table.title}: models by ${table.metric || "score"}. Buttons in the column heads sort.`;
     for (const [name, page] of [["to-heatmap", "heatmap.html"], ["to-compare", "compare.html"]]) {
@@ -167,8 +158,9 @@
   const imported = ([source, ...others]) => el("li", null, "Imported from ", el("b", null, BW.outside(source.title, source.url)), several([source, ...others]), ", not graded here.", source.note ? el("details", null, el("summary", null, "What the source says, and what was made of it"), source.note) : null);
 
   const places = function (table) {
-    const values = table.rows.map((row) => BW.scoreOf(table, row)).filter((value) => value !== null).sort((a, b) => b - a);
-    return new Map(table.rows.map((row) => [row, BW.scoreOf(table, row)]).filter(([, value]) => value !== null).map(([row, value]) => [row, values.indexOf(value) + 1]));
+    const scored = table.rows.filter((row) => row.score !== undefined);
+    const scores = scored.map((row) => row.score).sort((a, b) => b - a);
+    return new Map(scored.map((row) => [row, scores.indexOf(row.score) + 1]));
   };
 
   const show = async function () {

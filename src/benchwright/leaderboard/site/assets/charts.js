@@ -1,14 +1,10 @@
 // Charts of a table, drawn by Vega from specifications made with the site.
 (function () {
   "use strict";
-  const el = BW.el;
-  const id = (name) => document.getElementById(name);
+  const { el, id } = BW;
   const FIRST = 40; // as in charts.py
   const WIDTHS = [860, 560, 220]; // as in chart_names.py
   const view = { charts: null, all: false };
-
-  const dark = () => window.getComputedStyle(document.body).colorScheme === "dark" || document.documentElement.dataset.theme === "dark" ||
-    (!document.documentElement.dataset.theme && window.matchMedia("(prefers-color-scheme: dark)").matches);
 
   const dressed = function (spec, colours) {
     const dress = function (value, key) {
@@ -29,7 +25,7 @@
 
   const draw = async function (kind, spec) {
     const place = document.querySelector(`#${kind} .drawing`);
-    const look = view.charts.looks[dark() ? "dark" : "light"];
+    const look = view.charts.looks[BW.dark() ? "dark" : "light"];
     const values = spec.data.values;
     const cut = kind === "ratings" && !view.all && values.length > FIRST;
     const shown = { ...dressed(spec, look.colours), config: look.config };

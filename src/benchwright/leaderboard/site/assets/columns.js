@@ -6,16 +6,15 @@
   const range = (low, high) => (low === high ? String(low) : `${low}–${high}`);
 
   const scoreCell = function (table, row) {
-    const share = BW.scoreOf(table, row);
-    if (share === null) return "–";
+    if (row.score === undefined) return "–";
     const found = row.estimate;
-    const bar = BW.bar(share, found && found.low, found && found.high, 1);
+    const bar = BW.bar(row.score, found && found.low, found && found.high, 1);
     for (const line of table.references) {
       const tick = el("span", { class: "bar-tick", title: `${line.label}: ${BW.percent(line.value)} %` });
       tick.style.left = 100 * line.value + "%";
       bar.append(tick);
     }
-    const parts = [bar, el("span", { class: "figure" }, BW.percent(share))];
+    const parts = [bar, el("span", { class: "figure" }, BW.percent(row.score))];
     if (found) parts.push(muted(BW.interval(found.low, found.high)));
     return el("span", { class: found ? "score" : "score bare" }, parts);
   };
@@ -51,7 +50,7 @@
         cell: (row) => (row.rank ? el("span", { class: "rank" }, el("span", null, String(row.rank[0])), muted(row.rank[1] === row.rank[2] ? null : range(row.rank[1], row.rank[2]))) : String(places.get(row) ?? "–")),
       },
       { id: "model", title: "Model", first: true, narrow: true, ascending: true, header: true, sort: (row) => BW.rowName(row).toLowerCase(), cell: (row) => modelCell(table, row) },
-      { id: "score", title: table.metric ? `${table.metric}, %` : "Score, %", first: true, narrow: true, figures: true, tip: "Share of problems solved, with its 95 % interval where there is one", sort: (row) => BW.scoreOf(table, row), cell: (row) => scoreCell(table, row) },
+      { id: "score", title: table.metric ? `${table.metric}, %` : "Score, %", first: true, narrow: true, figures: true, tip: "Share of problems solved, with its 95 % interval where there is one", sort: plain("score"), cell: (row) => scoreCell(table, row) },
       {
         id: "rating", title: "Rating", first: true, number: true, tip: table.method || "Rating", sort: (row) => (row.rated ? row.rated[0] : null),
         cell: (row) => (row.rated ? [row.rated[0].toFixed(0), muted(row.held ? " not finite" : ` ${row.rated[1].toFixed(0)}–${row.rated[2].toFixed(0)}`)] : "–"),
@@ -65,7 +64,6 @@
       { id: "cost", title: "Cost, $", first: true, number: true, tip: "US dollars for the model, all runs behind the row", sort: plain("cost"), cell: (row) => (row.cost === undefined ? "–" : BW.money(row.cost)) },
       { id: "faults", title: "Faults", first: true, number: true, tip: "Samples that failed on our side; left out of the score", sort: plain("faults"), cell: (row) => (row.faults ? [String(row.faults), muted(row.worst === undefined ? null : ` ${BW.interval(row.worst, row.best)}`)] : "0") },
       { id: "missing", title: "Missing", first: false, number: true, tip: "Problems without an answer; they count as not solved", sort: plain("missing"), cell: (row) => String(row.missing || 0) },
-      { id: "coverage", title: "Coverage, %", first: true, number: true, tip: "Share of the table's problems that the run was asked", sort: plain("coverage"), cell: (row) => BW.percent(row.coverage ?? 1, 0) },
       { id: "runs", title: "Runs", first: true, number: true, tip: "Runs pooled in the row, and the standard deviation of their scores", sort: plain("runs"), cell: (row) => [String(row.runs || 1), muted(row.spread === undefined ? null : ` ± ${BW.percent(row.spread)}`)] },
       { id: "samples", title: "Samples", first: false, number: true, tip: "Samples for each problem", sort: (row) => (row.estimate ? row.estimate.samples : null), cell: (row) => (row.estimate ? String(row.estimate.samples) : "–") },
       { id: "cutoff", title: "Cut-off", first: false, number: true, tip: "Date up to which the training data reaches", sort: fact("cutoff"), cell: (row) => day(fact("cutoff")(row)) || "–" },

@@ -1,7 +1,7 @@
 // What all pages share.  Data may hold anybody's text: it becomes text nodes and attributes, never markup.
 (function () {
   "use strict";
-  const BW = (window.BW = {});
+  const BW = window.BW;
   window.BW_DATA = window.BW_DATA || {};
 
   // --- elements ---------------------------------------------------------------------------------------------------
@@ -25,8 +25,10 @@
     return parent;
   };
 
+  BW.id = (name) => document.getElementById(name);
+
   BW.fill = function (id, ...children) {
-    const place = typeof id === "string" ? document.getElementById(id) : id;
+    const place = typeof id === "string" ? BW.id(id) : id;
     place.replaceChildren();
     return BW.add(place, children);
   };
@@ -66,12 +68,6 @@
   BW.rowName = (row) => row.label || row.model;
   BW.findRow = (table, start) => table.rows.findIndex((row) => start && row.entry.startsWith(start));
 
-  // The number that a table is about; null where a row has none.
-  BW.scoreOf = function (table, row) {
-    if (row.estimate) return row.estimate.value;
-    const reported = row.reported || {};
-    return Object.hasOwn(reported, table.metric) ? reported[table.metric] : null;
-  };
   BW.weightsOf = (row) => (row.facts && "open_weights" in row.facts ? (row.facts.open_weights ? "open" : "closed") : null);
 
   // Counts' code of every cell, a row per model.
@@ -165,7 +161,7 @@
   // --- shared pieces of pages ---------------------------------------------------------------------------------------
 
   BW.say = function (text) {
-    document.getElementById("said").textContent = text;
+    BW.id("said").textContent = text;
   };
 
   BW.option = (value, text, selected) => BW.el("option", { value: value, selected: selected }, text);
@@ -176,6 +172,20 @@
 
   // Long names of metrics may be parted before their bracket, and nowhere else.
   BW.breakable = (text) => text.split(/(?=\[)/).flatMap((part, i) => (i ? [BW.el("wbr"), part] : [part]));
+
+  // What columns sort by: numbers, or names in the order of the numbers in them.
+  BW.compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
+
+  // The head of a column, whose button sorts: now.column is sorted by, now.up from low to high.
+  BW.columnHead = function (column, now, order) {
+    const sort = column === now.column ? (now.up ? "ascending" : "descending") : "none";
+    const button = BW.el("button", { type: "button", title: column.tip, onclick: () => order(column, sort) }, BW.breakable(column.title), BW.el("span", { class: "arrow", "aria-hidden": "true" }));
+    return BW.el("th", { scope: "col", "data-column": column.id, class: column.number ? "number" : null, "aria-sort": sort }, button);
+  };
+
+  BW.tile = (big, what) => BW.el("div", { class: "tile" }, BW.el("span", { class: "big" }, big), BW.el("span", { class: "what" }, what));
+
+  BW.warning = (one) => [one.text, " (", BW.outside("source", one.url), ")"];
 
   BW.sourceName = (source) => (source.of ? `${source.title} (${source.of})` : source.title);
 
@@ -190,11 +200,12 @@
     for (const index of row.flags || []) {
       const flag = table.flags[index];
       const everywhere = table.rows.length > 1 && table.shared.includes(index); // said once, beside the table
-      if (flag.name !== "import" && !everywhere) made.push(badge("flag", flag.name.replaceAll("_", " "), flag.text));
+      if (flag.name !== "import" && !everywhere) made.push(BW.flag(flag.name, flag.text));
     }
     return made;
   };
   const badge = (kind, text, title) => BW.el("span", { class: "badge " + kind, title: title }, text);
+  BW.flag = (name, text) => badge("flag", name.replaceAll("_", " "), text);
 
   BW.interval = (low, high) => `${BW.percent(low)}–${BW.percent(high)}`;
 

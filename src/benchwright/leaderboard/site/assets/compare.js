@@ -1,11 +1,8 @@
 // Two models on the same problems: how far apart, how sure, and where.
 (function () {
   "use strict";
-  const el = BW.el;
-  const id = (name) => document.getElementById(name);
+  const { el, id, tile } = BW;
   const view = { table: null, matrix: null };
-
-  const tile = (big, what) => el("div", { class: "tile" }, el("span", { class: "big" }, big), el("span", { class: "what" }, what));
 
   const drawn = function (name, attributes, ...children) {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -61,7 +58,7 @@
         tile(BW.pValue(found.p), found.samples === 1 ? "p, exact McNemar" : "p, sign test"), tile(BW.count(found.n), "problems for both")),
       scale(found),
       el("ul", null, cells.map(([what, count]) => el("li", null, `${what}: ${BW.count(count)}`)), found.leftOut ? el("li", null, `Left out, not asked or unscored on one side: ${BW.count(found.leftOut)}`) : null),
-      table.warnings.map((one) => el("p", { class: "muted" }, one.text, " (", BW.outside("source", one.url), ")")),
+      table.warnings.map((one) => el("p", { class: "muted" }, BW.warning(one))),
       el("div", { class: "columns" },
         el("section", null, el("h2", null, `A ${alone} (${found.onlyA.length})`), tasks(found.onlyA)),
         el("section", null, el("h2", null, `B ${alone} (${found.onlyB.length})`), tasks(found.onlyB))),

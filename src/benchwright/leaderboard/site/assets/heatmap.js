@@ -2,8 +2,7 @@
 // browser scales the part in sight, so that 200 × 1,140 cells and more scroll without delay.
 (function () {
   "use strict";
-  const el = BW.el;
-  const id = (name) => document.getElementById(name);
+  const { el, id } = BW;
   const TOP = 34; // strip with the share of models that solve each task
   const ROW = 13; // least height of a row: names must stay legible
   const view = { table: null, matrix: null, rows: [], tasks: [], cursor: null, image: null, width: 1, height: ROW, gutter: 200 };

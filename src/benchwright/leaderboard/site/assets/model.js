@@ -1,11 +1,9 @@
 // One row of one table: what is known of the model, where it is strong, and every task.
 (function () {
   "use strict";
-  const el = BW.el;
-  const FEW = 20; // problems of a group below which its interval is too wide to say much
+  const { el, tile } = BW;
   const SHOWN = 12; // groups shown to begin with
 
-  const tile = (big, what) => el("div", { class: "tile" }, el("span", { class: "big" }, big), el("span", { class: "what" }, what));
   const fact = (name, ...value) => [el("dt", null, name), el("dd", null, value)];
 
   const facts = function (table, row) {
@@ -30,7 +28,7 @@
   const tiles = function (table, row) {
     const found = row.estimate;
     const made = [];
-    if (found) made.push(tile(`${BW.percent(found.value)} %`, `${found.metric || table.metric}, ${BW.interval(found.low, found.high)} (${found.method}), n = ${BW.count(found.n)}`));
+    if (found) made.push(tile(`${BW.percent(row.score)} %`, `${table.metric}, ${BW.interval(found.low, found.high)} (${found.method}), n = ${BW.count(found.n)}`));
     for (const [name, value] of Object.entries(row.reported || {})) made.push(tile(`${BW.percent(value)} %`, `${name}, as the source states it`));
     if (row.rated) made.push(tile(row.rated[0].toFixed(0), `rating, ${row.rated[1].toFixed(0)}–${row.rated[2].toFixed(0)}`));
     if (row.rank) made.push(tile(row.rank[1] === row.rank[2] ? String(row.rank[0]) : `${row.rank[1]}–${row.rank[2]}`, `rank, of ${table.models}`));
@@ -40,6 +38,7 @@
   };
 
   const breakdown = function (matrix, codes, problems, title, group) {
+    const few = (line) => line[2] < problems.small;
     const shares = BW.shares(matrix.palette);
     const at = new Map(problems.ids.map((name, i) => [name, i]));
     const sums = group.names.map(() => [0, 0, true]);
@@ -54,39 +53,34 @@
     });
     const lines = group.names.map((name, i) => [name, ...sums[i], i]).filter(([, , n]) => n);
     if (!lines.length) return null;
-    const make = function ([name, sum, n, whole]) {
+    const make = function (line) {
+      const [name, sum, n, whole] = line;
       const [low, high] = whole ? BW.stats.wilson(sum, n) : [null, null];
       const score = el("span", { class: "score" }, BW.bar(sum / n, low, high, 1), el("span", { class: "figure" }, BW.percent(sum / n)), el("span", { class: "muted" }, whole ? BW.interval(low, high) : ""));
-      return el("tr", null, el("th", { scope: "row" }, name), el("td", { "data-column": "score" }, score), el("td", { class: "number" }, BW.count(n)), el("td", { class: "muted" }, n < FEW ? "few tasks" : ""));
+      return el("tr", null, el("th", { scope: "row" }, name), el("td", { "data-column": "score" }, score), el("td", { class: "number" }, BW.count(n)), el("td", { class: "muted" }, few(line) ? "few tasks" : ""));
     };
-    return el("section", null, el("h3", null, `By ${title.toLowerCase()}`), sortable(title, lines, make, group.ordered));
+    return el("section", null, el("h3", null, `By ${title.toLowerCase()}`), sortable(title, lines, make, few, group.ordered));
   };
 
   // Lines of [name, sum, n, whole, place].  The weakest come first, and groups of few tasks after all others, whose
   // scores say little; groups that have an order of their own begin in it.
-  const sortable = function (title, lines, make, ordered) {
-    const few = (line) => line[2] < FEW;
+  const sortable = function (title, lines, make, few, ordered) {
     const columns = [
       { title: title, up: true, key: ordered ? (line) => line[4] : (line) => line[0] },
       { title: "Solved, %", up: true, key: (line) => line[1] / line[2], fewLast: true },
       { title: "n", up: false, key: (line) => line[2], number: true },
     ];
     const now = { column: columns[ordered ? 0 : 1], up: true, all: lines.length <= SHOWN };
-    const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
     const sorted = () => [...lines].sort(function (x, y) {
       if (now.column.fewLast && few(x) !== few(y)) return few(x) - few(y);
       const [a, b] = [now.column.key(x), now.column.key(y)];
-      return (now.up ? compare(a, b) : compare(b, a)) || compare(x[0], y[0]);
+      return (now.up ? BW.compare(a, b) : BW.compare(b, a)) || BW.compare(x[0], y[0]);
     });
     const head = el("tr");
     const body = el("tbody");
     const more = el("button", { type: "button", class: "more" }, `Show all ${lines.length}`);
     const draw = function () {
-      const heads = columns.map(function (column) {
-        const sort = column === now.column ? (now.up ? "ascending" : "descending") : "none";
-        return el("th", { scope: "col", "aria-sort": sort, class: column.number ? "number" : null }, el("button", { type: "button", onclick: () => order(column) }, column.title, el("span", { class: "arrow", "aria-hidden": "true" })));
-      });
-      BW.fill(head, heads, el("th", { scope: "col" }, el("span", { class: "unseen" }, "Remark")));
+      BW.fill(head, columns.map((column) => BW.columnHead(column, now, order)), el("th", { scope: "col" }, el("span", { class: "unseen" }, "Remark")));
       BW.fill(body, sorted().slice(0, now.all ? lines.length : SHOWN).map(make));
       more.hidden = now.all;
     };
@@ -143,8 +137,7 @@
       if (head.id === table.id || BW.tables().length > 40) continue;
       const other = await BW.load("table-" + head.id);
       for (const one of other.rows.filter((each) => each.model === row.model)) {
-        const score = BW.scoreOf(other, one);
-        found.push(el("li", null, el("a", { href: BW.modelAddress(other, one) }, other.title), `: ${BW.percent(score)} % `, el("span", { class: "muted" }, one.own ? "own" : "imported")));
+        found.push(el("li", null, el("a", { href: BW.modelAddress(other, one) }, other.title), `: ${BW.percent(one.score)} % `, el("span", { class: "muted" }, one.own ? "own" : "imported")));
       }
     }
     BW.fill("elsewhere", found.length ? [el("h2", null, "In other tables"), el("ul", null, found)] : null);
@@ -168,8 +161,8 @@
       el("p", null, el("a", { href: `index.html#t=${table.id}` }, table.title), " ", BW.badges(table, row)),
       tiles(table, row),
       facts(table, row),
-      (row.flags || []).map((i) => table.flags[i]).filter((flag) => flag.name !== "import").map((flag) => el("p", null, el("span", { class: "badge flag" }, flag.name.replaceAll("_", " ")), " ", flag.text)),
-      table.warnings.map((one) => el("p", { class: "muted" }, one.text, " (", BW.outside("source", one.url), ")")),
+      (row.flags || []).map((i) => table.flags[i]).filter((flag) => flag.name !== "import").map((flag) => el("p", null, BW.flag(flag.name), " ", flag.text)),
+      table.warnings.map((one) => el("p", { class: "muted" }, BW.warning(one))),
       neighbour && table.outcomes ? el("p", null, el("a", { href: `compare.html#t=${table.id}&a=${encodeURIComponent(row.entry.slice(0, 16))}&b=${encodeURIComponent(neighbour.entry.slice(0, 16))}` }, `Compare with ${BW.rowName(neighbour)}`)) : null,
     ];
     if (table.outcomes) {
@@ -179,7 +172,7 @@
         const problems = await BW.load("problems-" + head.problems_in);
         const made = tasks(table, matrix, line);
         const groups = Object.entries(problems.groups).map(([title, group]) => [title.toLowerCase(), breakdown(matrix, made.codes, problems, title, group)]).filter(([, made]) => made);
-        const about = `Weakest first, where groups have no order of their own; those of fewer than ${FEW} tasks last. n counts tasks with a score.`;
+        const about = `Weakest first, where groups have no order of their own; those of fewer than ${problems.small} tasks last. n counts tasks with a score.`;
         parts.push(groups.length ? [el("h2", null, `Scores by ${listed(groups.map(([title]) => title))}`), el("p", { class: "muted" }, about), el("div", { class: "columns" }, groups.map(([, group]) => group))] : null, el("h2", null, "Tasks"), made.parts);
       }
     }

@@ -1,8 +1,7 @@
 // One problem: what was asked, who solves it, and what the answers came to.
 (function () {
   "use strict";
-  const el = BW.el;
-  const id = (name) => document.getElementById(name);
+  const { el, id } = BW;
 
   const facts = function (task) {
     const names = { domains: "Domains", libraries: "Libraries", repository: "Repository", difficulty: "Difficulty", created: "Public since" };
@@ -102,7 +101,7 @@
     const warnings = [...new Map([...tables.values()].flatMap((table) => table.warnings).map((one) => [one.text, one])).values()];
     BW.fill("content",
       el("h1", null, name), el("p", { class: "muted" }, benchmark), facts(task),
-      warnings.map((one) => el("p", { class: "muted" }, one.text, " (", BW.outside("source", one.url), ")")),
+      warnings.map((one) => el("p", { class: "muted" }, BW.warning(one))),
       task.prompts.length ? task.prompts.map(prompt) : el("p", { class: "muted" }, "The statement is not part of this site: the benchmark's data was not at hand when it was built."),
       task.tables.map((column) => solvers(tables.get(column.id), column)),
       task.answers.length ? el("section", null, el("h2", null, `Answers (${task.answers.length})`), task.answers.map((given) => answer(tables.get(given.table), given))) : null,

@@ -1,6 +1,8 @@
 // Runs before anything is painted: the chosen theme must not flash.  The rest of the header's behaviour is here too.
+// Every page reads it first, so that the global which all scripts share begins here.
 (function () {
   "use strict";
+  const BW = (window.BW = {});
   const root = document.documentElement;
   const stored = function () {
     try {
@@ -11,7 +13,7 @@
   };
   const chosen = stored();
   if (chosen === "light" || chosen === "dark") root.dataset.theme = chosen;
-  const dark = function () {
+  BW.dark = function () {
     if (root.dataset.theme) return root.dataset.theme === "dark";
     return window.matchMedia("(prefers-color-scheme: dark)").matches;
   };
@@ -22,14 +24,14 @@
   document.addEventListener("DOMContentLoaded", function () {
     const button = document.getElementById("theme");
     const label = function () {
-      button.setAttribute("aria-label", dark() ? "Use light colours" : "Use dark colours");
-      button.textContent = dark() ? "☀" : "☾";
+      button.setAttribute("aria-label", BW.dark() ? "Use light colours" : "Use dark colours");
+      button.textContent = BW.dark() ? "☀" : "☾";
     };
     label();
     button.hidden = false;
     document.addEventListener("themechange", label);
     button.addEventListener("click", function () {
-      root.dataset.theme = dark() ? "light" : "dark";
+      root.dataset.theme = BW.dark() ? "light" : "dark";
       try {
         window.localStorage.setItem("theme", root.dataset.theme);
       } catch (error) {
