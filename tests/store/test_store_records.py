@@ -4,6 +4,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,28 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
         wanted = {f"w{n}-{number}" for n in range(4) for number in range(60)}
         assert store.known(wanted) == wanted
         assert store.get("w3-59") is not None
+
+
+@pytest.mark.parametrize("patience", [30.0, 0.05])
+def test_a_new_file_that_another_one_is_making_is_waited_for(
+    patience: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two gradings begin at once in a new home; SQLite itself does not wait there.  After a while it is given up."""
+    monkeypatch.setattr("benchwright.store.records._BUSY_SECONDS", patience)
+    path = tmp_path / "records.sqlite"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("CREATE TABLE made (n)")
+    release = threading.Timer(0.3, other.execute, ("ROLLBACK",))
+    release.start()
+    if patience > 1:
+        with RecordStore(path) as store:
+            assert store.known(["a"]) == set()
+    else:
+        with pytest.raises(MachineError, match="database is locked"):
+            RecordStore(path)
+    release.join()
+    other.close()
 
 
 def test_a_killed_writer_loses_nothing_it_had_acknowledged(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ record can neither be stale nor be made twice.  Every write is its own transacti
 import contextlib
 import json
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -33,6 +34,7 @@ CREATE TABLE IF NOT EXISTS repository_controls (
 ) WITHOUT ROWID;
 """
 _BUSY_SECONDS = 60.0
+_AGAIN_SECONDS = 0.01
 
 
 def records_in(home: Path) -> "RecordStore":
@@ -64,7 +66,7 @@ class RecordStore:
 
     def _prepare(self) -> None:
         with self._translated():
-            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead()
             self._connection.execute("PRAGMA synchronous = NORMAL")
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
             if version > SCHEMA_VERSION:
@@ -75,6 +77,19 @@ class RecordStore:
             if version < SCHEMA_VERSION:
                 self._connection.executescript(_TABLES)
                 self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _write_ahead(self) -> None:
+        """Set the kind of journal; while another one opens a new file, SQLite refuses that without waiting."""
+        latest = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > latest:
+                    raise
+                time.sleep(_AGAIN_SECONDS)
+            else:
+                return
 
     def __enter__(self) -> "RecordStore":
         return self
