@@ -63,11 +63,8 @@ def _workspace(folder: Path) -> tuple[Workspace, str]:
 @pytest.mark.namespaces
 def test_real_replies_are_graded_as_their_file_is(real_data: Path, tmp_path: Path) -> None:
     """Twenty replies come to the same jobs and verdicts through `bw run` and `bw grade`, in homes of their own."""
-    standard = [
-        row["task_id"]
-        for row in _lines(real_data / ROWS)
-        if set(ast.literal_eval(row["libs"])) <= sys.stdlib_module_names
-    ]
+    settled = sys.stdlib_module_names - {"random"}  # a program that draws lots may pass once and fail once
+    standard = [row["task_id"] for row in _lines(real_data / ROWS) if set(ast.literal_eval(row["libs"])) <= settled]
     replies = {row["task_id"]: row["raw_solution"] for row in _lines(real_data / SAMPLES)}
     ids = tuple(standard[:TASKS])
 
