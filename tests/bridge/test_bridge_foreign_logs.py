@@ -1,5 +1,6 @@
 """Inspect logs of other people's tasks: their scores are read as they are; own logs and odd ones are refused."""
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,39 @@ def test_numbered_samples_are_asked_by_their_names(tmp_path: Path) -> None:
     first, second = (sample(str(number), metadata={"instance_id": f"o__r-{11 - number}"}) for number in (1, 2))
     found = read(tmp_path, first, second)
     assert found.asked == ("o__r-10", "o__r-9")
+
+
+@pytest.mark.parametrize("ending", ["eval", "json"])
+def test_a_log_that_speaks_of_more_samples_than_it_has(ending: str, tmp_path: Path) -> None:
+    """Those that are there are read, in no more time than they take, however many epochs the header names."""
+    path = tmp_path / f"run.{ending}"
+    header = EvalSpec(
+        created="2025-01-01T00:00:00+00:00",
+        task="swe_bench",
+        dataset=EvalDataset(sample_ids=["a", "b", "c", "b_epoch_1"]),
+        model="provider/model",
+        config=EvalConfig(epochs=10**15),
+    )
+    samples = [sample("b", epoch=11), sample("b", epoch=2), sample("b_epoch_1"), sample("a", epoch=3)]
+    write_eval_log(EvalLog(eval=header, samples=samples), str(path))
+    found = read_foreign_log(path)
+    assert {(one.id, one.epoch) for one in found.samples} == {("a", 3), ("b", 2), ("b", 11), ("b_epoch_1", 1)}
+    assert found.asked == ("a", "b", "c", "b_epoch_1")
+
+
+@pytest.mark.parametrize(("part", "value"), [("plan", None), ("stats", None), ("status", None), ("status", "odd")])
+def test_a_log_that_lacks_a_part_is_refused(part: str, value: str | None, tmp_path: Path) -> None:
+    """Inspect's reader asserts that what it looks for is there."""
+    path = tmp_path / "run.json"
+    header = EvalSpec(
+        created="2025-01-01T00:00:00+00:00", task="t", dataset=EvalDataset(), model="m", config=EvalConfig()
+    )
+    write_eval_log(EvalLog(eval=header, samples=[sample()]), str(path))
+    plain = json.loads(path.read_text())
+    del plain[part]
+    path.write_text(json.dumps(plain if value is None else {**plain, part: value}))
+    with pytest.raises(UsageError, match=r"run\.json is not a readable Inspect log"):
+        read_foreign_log(path)
 
 
 def test_own_logs_are_graded_and_not_imported(tmp_path: Path) -> None:

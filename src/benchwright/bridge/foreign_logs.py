@@ -3,15 +3,16 @@
 import hashlib
 import math
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log, read_eval_log_samples
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.scorer import Score
 
 from benchwright.benchmarks.reading import hash_file
+from benchwright.bridge.log_samples import samples_in
 from benchwright.bridge.logs import DAMAGED
 from benchwright.bridge.scoring import LEAD, PROBLEM
 from benchwright.core.errors import UsageError
@@ -78,7 +79,7 @@ def read_foreign_log(path: Path, *, scorer: str | None = None) -> ForeignLog:
         header = read_eval_log(str(path), header_only=True)
         _refuse_own(path, header)
         reading = _Reading(path, scorer)
-        samples = tuple(reading.sample(sample) for sample in _samples(path, header))
+        samples = tuple(reading.sample(sample) for sample in samples_in(path, header))
     except DAMAGED as error:
         text = f"{type(error).__name__}: {error}"
         raise UsageError(f"{path} is not a readable Inspect log ({text[:300]}).") from error
@@ -137,13 +138,6 @@ def _refuse_own(path: Path, header: EvalLog) -> None:
             f"{path} was made by a task of benchwright; it is not imported but graded: bw grade {named or 'BENCHMARK'} "
             f"{path.name}."
         )
-
-
-def _samples(path: Path, header: EvalLog) -> Iterable[EvalSample]:
-    """One after the other, for logs may be larger than the memory; logs of older versions are read whole."""
-    if header.eval.dataset.sample_ids is None:
-        return read_eval_log(str(path)).samples or []
-    return read_eval_log_samples(str(path), all_samples_required=False)
 
 
 class _Reading:

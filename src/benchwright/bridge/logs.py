@@ -5,9 +5,10 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log, read_eval_log_samples
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 
 from benchwright.benchmarks.base import ProblemSet, SampleFile
+from benchwright.bridge.log_samples import samples_in
 from benchwright.bridge.replies import attempt_of, clip, reply_of
 from benchwright.bridge.scoring import LEAD, NOT_ASKED, PROBLEM
 from benchwright.core.attempts import Attempt, Ending
@@ -15,7 +16,8 @@ from benchwright.core.errors import UsageError
 
 # What a damaged or made-up archive raises, in Inspect's reader or in ours.
 DAMAGED = (
-    OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile, zlib.error,
+    OSError, ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError, zipfile.BadZipFile,
+    zlib.error,
 )  # fmt: skip
 
 
@@ -62,7 +64,7 @@ def _refuse_other_data(path: Path, header: EvalLog, problems: ProblemSet) -> Non
 
 
 def _attempts(path: Path, header: EvalLog, problems: ProblemSet) -> Iterator[Attempt]:
-    for sample in read_eval_log_samples(str(path), all_samples_required=False):
+    for sample in samples_in(path, header):
         metadata = sample.metadata
         if PROBLEM not in metadata or LEAD not in metadata:
             raise UsageError(f"{path} was not made by a task of benchwright (its samples name no problem).")

@@ -1,11 +1,11 @@
 """Inspect logs as predictions: what ``bw grade swebench-verified run.eval`` reads."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log, read_eval_log_samples
+from inspect_ai.log import EvalSample, read_eval_log
 
 from benchwright.benchmarks.repositories import PatchFile, RepositorySet
+from benchwright.bridge.log_samples import samples_in
 from benchwright.bridge.logs import DAMAGED
 from benchwright.core.attempts import Attempt, Ending
 from benchwright.core.digest import digest_of
@@ -27,7 +27,7 @@ def read_patch_log(path: Path, problems: RepositorySet, *, ignore_unknown: bool 
     try:
         header = read_eval_log(str(path), header_only=True)
         model = header.eval.model
-        attempts = [_attempt(sample, model) for sample in _samples(path, header)]
+        attempts = [_attempt(sample, model) for sample in samples_in(path, header)]
     except DAMAGED as error:
         raise UsageError(f"{path} is not a readable Inspect log ({type(error).__name__}: {error}).") from error
     if len({(attempt.problem_id, attempt.sample) for attempt in attempts}) < len(attempts):
@@ -48,13 +48,6 @@ def read_patch_log(path: Path, problems: RepositorySet, *, ignore_unknown: bool 
         missing=tuple(problem.id for problem in problems.problems if problem.id not in attempted),
         ignored=tuple(unknown),
     )
-
-
-def _samples(path: Path, header: EvalLog) -> Iterable[EvalSample]:
-    """One after the other, for logs may be larger than the memory; logs of older versions are read whole."""
-    if header.eval.dataset.sample_ids is None:
-        return read_eval_log(str(path)).samples or []
-    return read_eval_log_samples(str(path), all_samples_required=False)
 
 
 def _attempt(sample: EvalSample, model: str) -> Attempt:

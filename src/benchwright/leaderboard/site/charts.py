@@ -7,6 +7,7 @@ stands in its place until the program has run, and for readers without JavaScrip
 import functools
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,6 @@ from benchwright.leaderboard.site.chart_names import HEIGHT, LIMIT, PADDING, SPO
 from benchwright.leaderboard.site.chart_points import by_cost, by_date, by_size, named, point_of
 from benchwright.leaderboard.site.model import HUMAN, SiteData
 from benchwright.leaderboard.tables import LeaderboardRow, Table
-from benchwright.store.row_tables import spelled
 
 FIRST = 40
 """Rows in the chart of ratings to begin with: what fits on a screen and a half; the page can show all."""
@@ -284,8 +284,24 @@ def still_picture(spec: dict[str, Any], look: Look) -> str:
     import vl_convert
 
     # Vega runs in its own engine without rights to the network; specifications here hold their data.
-    # It takes no lone surrogate, which any name may hold.
-    return vl_convert.vegalite_to_svg(spelled(json.loads(json.dumps(dressed(spec, look)))))
+    return vl_convert.vegalite_to_svg(_drawable(json.loads(json.dumps(dressed(spec, look)))))
+
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _drawable(value: Any) -> Any:
+    """Plain data in which characters that no XML may hold are spelled out: any name may have some.
+
+    vl-convert ends the whole process for them, as the SVG that it reads is none.
+    """
+    if isinstance(value, str):
+        return _NOT_IN_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
+    if isinstance(value, list):
+        return [_drawable(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _drawable(one) for name, one in value.items()}
+    return value
 
 
 @functools.cache
