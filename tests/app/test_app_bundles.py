@@ -5,6 +5,7 @@ import json
 import shutil
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from benchwright.app.workspace import Workspace
 from benchwright.core.errors import UsageError
 from benchwright.core.execution import TestOutcome
 from benchwright.core.runs import Score
+from benchwright.store import bundle_reading
+from benchwright.store.bundle_members import blocks_of
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.results import ResultStore
 from benchwright.testing import finished_record
@@ -256,13 +259,12 @@ def test_a_bundle_is_taken_into_a_store(bundle: Path, graded: GradeReport, home:
 def test_a_bundle_is_unpacked_once(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was checked is what is taken in, or regraded: no file is read out of the archive a second time."""
     opened: Counter[str] = Counter()
-    of_archive = zipfile.ZipFile.open
 
-    def counted(archive: zipfile.ZipFile, name: str, *more: Any, **options: Any) -> Any:
-        opened[name] += 1
-        return of_archive(archive, name, *more, **options)
+    def counted(path: Path, info: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
+        opened[info.filename] += 1
+        return blocks_of(path, info, most)
 
-    monkeypatch.setattr(zipfile.ZipFile, "open", counted)
+    monkeypatch.setattr(bundle_reading, "blocks_of", counted)
     with ResultStore(tmp_path / "store") as store:
         run = import_bundle(bundle, store)
     assert {*run.files} - {"rows.parquet"} == {*opened} - {"bundle.json", "rows.jsonl"}

@@ -234,3 +234,13 @@ def test_what_cannot_be_compared_is_misuse(store: Path) -> None:
     ):
         with pytest.raises(UsageError, match=words):
             compared(store, *names)
+
+
+def test_repositories_are_those_that_own_results_know(store: Path) -> None:
+    """A side out of a bundle, wherever it is named, does not say what was resampled together."""
+    patches: dict[str, Any] = {"subset": "all", "variant": "patch", "scores": (Score.PATCH,)}
+    add_run(store, "a", ("P" * 5 + "F" * 5) * 3, facts=REPOSITORIES, **patches)
+    apart = [dataclasses.replace(one, repository=f"r/{one.id}") for one in REPOSITORIES]
+    add_run(store, "b", ("F" * 5 + "P" * 4 + "F") * 3, facts=apart, flags=("bundle",), **patches)
+    for sides in (("a", "b"), ("b", "a")):
+        assert compared(store, *sides, cluster=Cluster.REPOSITORY).to_plain()["clusters"] == 6

@@ -365,3 +365,13 @@ def test_a_run_of_unclear_making_is_left_out(store: Path, evaluation: dict[str, 
     (left_out,) = ranking.left_out
     assert (left_out.entry, left_out.model) == (odd.entry, "odd")
     assert left_out.reason.startswith("What odd ")
+
+
+def test_own_runs_say_what_problems_are(store: Path) -> None:
+    """A bundle of a model whose name comes first does not make all problems old."""
+    true = [ProblemFacts(id=f"p{number}", created="2024-01-01") for number in range(2)]
+    false = [ProblemFacts(id=f"p{number}", created="2001-01-01") for number in range(2)]
+    add_run(store, "aaa", "PP", facts=false, flags=("bundle",))
+    add_run(store, "own", "PF", facts=true, facts_of_model=ModelFacts(cutoff="2020-06"))
+    flags = {row.model: [flag.text for flag in row.flags] for row in ranked(store).main.rows}
+    assert not any("were public before" in text for text in flags["own"])

@@ -391,3 +391,14 @@ def test_a_taken_port_is_a_machines_trouble(served: str, request_: SiteRequest) 
     port = int(served.rstrip("/").rpartition(":")[2])
     with pytest.raises(MachineError, match="is taken; choose another with --port"), socket.socket():
         SiteServer(request_.out, port)
+
+
+def test_pages_of_tasks_say_what_own_runs_say(workspace: Workspace, request_: SiteRequest, tmp_path: Path) -> None:
+    """A run out of a bundle comes first by its model's name, and its word on tasks last."""
+    facts = ProblemFacts(id="p0", domains=("Time",))
+    false = replace(facts, domains=("Poison",), created="2001-01-01")
+    add_run(workspace.results, "aaa", "P", facts=[false], flags=("bundle",))
+    add_run(workspace.results, "alder", "P", facts=[facts])
+    build(request_, workspace)
+    digest = data_of(request_.out, "index")["benchmarks"][0]["digest"]
+    assert data_of(request_.out, f"task-{digest}-0")["facts"] == {"domains": ["Time"]}

@@ -43,7 +43,10 @@ def disturbed(document: Any, chance: random.Random) -> Any:
 def test_nothing_in_a_bundle_is_more_than_a_finding(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Whatever stands in its files, checking it comes to its end, and judging it again does or is refused."""
     path, chance = request.getfixturevalue(kind), random.Random(20240622)
-    names = ("manifest.json", "rows.jsonl", "records.jsonl", "jobs.jsonl", "tests.jsonl", "plans.json", "preds.json")
+    names = (
+        "manifest.json", "rows.jsonl", "records.jsonl", "jobs.jsonl", "tests.jsonl", "plans.json", "preds.json",
+        "problems.jsonl",
+    )  # fmt: skip
     there = [name for name in names if name in files_of(path)]
 
     def disturb(document: Any) -> Any:

@@ -158,9 +158,8 @@ def test_tests_are_compared_with_the_data(bundle: Path, patches: Path, tmp_path:
         (patches, "tests.jsonl", harmless, tmp_path / "rows.jsonl"),
     ):
         report = verify(forged(path, name, change), dataset=data)
-        assert [f.text.partition(" ")[2] for f in report.findings if f.check is Check.DATA] == [
-            f"was graded by other tests than {data} has."
-        ]
+        (text,) = [f.text for f in report.findings if f.check is Check.DATA and "plans.json" not in f.text]
+        assert text.endswith(f" was graded by other tests than {data} has.")
     other = tmp_path / "rows.jsonl"
     other.write_text(other.read_text().replace("Mend ", "Break "))
     report = verify(patches, dataset=other)

@@ -160,3 +160,26 @@ def test_patches_have_one_variant(patches: Path) -> None:
     """There is no other."""
     path = forged(patches, "manifest.json", lambda manifest: {**manifest, "variant": "hints"}, relist=True)
     assert "A grading of patches has no variant hints." in texts(verify(path))
+
+
+def renamed(tests: Lines) -> None:
+    """All instances are of a repository that nobody knows."""
+    for one in tests:
+        one["repo"] = "other/place"
+
+
+def test_a_repository_is_that_of_the_rows(patches: Path, tmp_path: Path) -> None:
+    """Another name does not make it one whose logs may be read in any way, nor another row of tables."""
+    rows = write_rows(tmp_path)
+    assert any("is read as it should be" in text for text in verify(patches).open), "its form of logs is nobody's"
+    assert verify(patches, dataset=rows).shown, "that it is a repository of somebody's own is shown"
+    files = files_of(forged(patches, "tests.jsonl", renamed))
+    manifest = json.loads(files["manifest.json"])
+    manifest["by_repository"] = {"other/place": manifest["by_repository"]["own/little"]}
+    files["manifest.json"] = json.dumps(manifest).encode()
+    files["problems.jsonl"] = files["problems.jsonl"].replace(b"own/little", b"other/place")
+    path = packed(patches.with_name("other.bw.zip"), files, patches)
+    assert verify(path).sound and any("is read as it should be" in text for text in verify(path).open)
+    report = verify(path, dataset=rows)
+    assert f"own__little-1 is of own/little in {rows}, tests.jsonl says another repository." in texts(report)
+    assert any("is read as it should be" in text for text in report.open)

@@ -1,11 +1,12 @@
 """Facts about opening and hashing files."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
-from benchwright.benchmarks.reading import hash_file, open_file
+from benchwright.benchmarks.reading import check_file, hash_file, open_file
 from benchwright.core.errors import UsageError
 
 
@@ -24,3 +25,23 @@ def test_a_file_is_hashed_whole(tmp_path: Path) -> None:
     hasher = hashlib.sha256()
     hash_file(tmp_path / "file", hasher)
     assert hasher.digest() == hashlib.sha256(data).digest()
+
+
+def test_what_may_never_end_is_refused(tmp_path: Path) -> None:
+    """A named pipe and a device are no files."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(UsageError, match="is a pipe, a device or a socket"):
+            check_file(path)
+
+
+def test_a_pipe_that_is_open_already_is_read() -> None:
+    """As the shell hands one over: standard input behind ``|``, or ``<(command)``."""
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, b"lines")
+        os.close(writing)
+        with open_file(Path(f"/dev/fd/{reading}")) as file:
+            assert file.read() == b"lines"
+    finally:
+        os.close(reading)

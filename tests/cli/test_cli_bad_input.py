@@ -1,5 +1,6 @@
 """Bad input of every kind, through the program: one sentence and code 2, or a verdict; never a traceback."""
 
+import errno
 import gzip
 import json
 import os
@@ -227,3 +228,125 @@ def test_progress_is_on_standard_error_alone(tmp_path: Path) -> None:
     assert isinstance(json.loads(done.stdout), dict)
     assert b"grading" in seen
     assert b"2/2" in seen or b"0/2" in seen
+
+
+LONG = "a" * 256
+"""A name that no file can have."""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("store", "import", LONG),
+        ("store", "import", f"{LONG}.bw.zip"),
+        ("store", "export", "x.bw.zip", LONG),
+        ("store", "verify", "--store", LONG),
+        ("results", "list", "--store", LONG),
+        ("results", "show", LONG),
+        ("results", "query", "SELECT 1", "--store", LONG),
+        ("rank", "starter", "--store", LONG),
+        ("rank", "bigcodebench", "--verdicts", LONG),
+        ("grade", "starter", LONG),
+        ("grade", "starter", f"{LONG}.bw.zip"),
+        ("regrade", LONG),
+        ("regrade", "x.bw.zip", "--out", LONG),
+        ("verify", LONG),
+        ("bench", "show", "starter", "--dataset", LONG),
+        ("view", LONG),
+        ("site", "build", "--bundle", LONG),
+        ("site", "serve", LONG),
+        ("compare", LONG, LONG),
+        ("diff", LONG, LONG),
+        ("report", LONG),
+    ],
+    ids=lambda arguments: " ".join(word.replace(LONG, "LONG") for word in arguments),
+)
+def test_a_name_that_is_too_long_is_refused(bw: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """Every command says it in a sentence, for merely asking whether there is such a file raises."""
+    private_home(tmp_path / "home")
+    (tmp_path / "x.bw.zip").write_bytes(b"")
+    assert LONG[:50] in refused(bw(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [
+        (errno.EACCES, 2, "give another path"),
+        (errno.ENOTDIR, 2, "give another path"),
+        (errno.ENOSPC, 3, "No space left on device"),
+        (errno.EROFS, 3, "once that is mended"),
+    ],
+)
+def test_what_the_system_says_of_a_path_is_a_sentence(
+    bw: Run, monkeypatch: pytest.MonkeyPatch, number: int, code: int, words: str
+) -> None:
+    """A path that was badly chosen is the user's, a full disk the machine's."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), "some/place")
+
+    monkeypatch.setattr("benchwright.cli.results.list_results", fail)
+    done = bw("results", "list")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
+    assert done.stderr.startswith("bw: some/place cannot be used")
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize("error", [OSError("no path"), FileNotFoundError(errno.ENOENT, "gone", "some/place")])
+def test_mistakes_of_the_program_keep_their_trace(bw: Run, monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
+    """An error without a path, or over one that the program should have looked at first, is not dressed up."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("benchwright.cli.results.list_results", fail)
+    with pytest.raises(OSError, match=r"no path|gone"):
+        bw("results", "list")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("verify", "pipe"),
+        ("verify", "/dev/zero"),
+        ("store", "import", "pipe"),
+        ("store", "import", "pipe.bw.zip"),
+        ("grade", "starter", "pipe"),
+        ("grade", "starter", "/dev/zero"),
+        ("grade", "starter", "pipe.bw.zip"),
+        ("regrade", "pipe.bw.zip", "--out", "new"),
+        ("rank", "bigcodebench", "--verdicts", "pipe"),
+        ("bench", "show", "starter", "--dataset", "pipe"),
+    ],
+    ids=" ".join,
+)
+def test_pipes_and_devices_are_no_input(bw: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """A named pipe is not waited for, and a device that never ends is not read."""
+    private_home(tmp_path / "home")
+    for name in ("pipe", "pipe.bw.zip"):
+        os.mkfifo(tmp_path / name)
+    assert "is a pipe, a device or a socket; expected a file" in refused(bw(*arguments))
+
+
+@pytest.mark.parametrize("arguments", [("results", "list"), ("store", "verify"), ("rank", "starter")], ids=" ".join)
+def test_a_pipe_in_the_place_of_a_store_is_refused(bw: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """What says which schema a store has is a file."""
+    (tmp_path / "s").mkdir()
+    os.mkfifo(tmp_path / "s" / "store.json")
+    assert "store.json is no file" in refused(bw(*arguments, "--store", "s"))
+
+
+@pytest.mark.parametrize("arguments", [("diff", "locked/a", "b"), ("compare", "locked/a", "b"), ("report", "locked/a")])
+def test_a_missing_permission_is_called_so(
+    bw: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """A results folder that may not be looked for is not said to be absent."""
+    stat = Path.stat
+
+    def guarded(path: Path, **options: bool) -> os.stat_result:
+        if path.parts[:1] == ("locked",):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(Path, "stat", guarded)
+    assert "The permission to look for locked/a is missing" in refused(bw(*arguments))

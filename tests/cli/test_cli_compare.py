@@ -210,3 +210,12 @@ def test_what_no_difference_means_is_said(bw: Run, tmp_path: Path) -> None:
     said = bw("compare", "alder", "cedar").stdout
     assert "No difference shown at n = 1" in said
     assert "one sample each; imported from Official verdicts" in said
+
+
+def test_never_ranked_is_said_only_where_it_is_true(bw: Run, tmp_path: Path) -> None:
+    """Every flag is named; `bw rank` leaves out a base model on instructions alone."""
+    a = grading(tmp_path / "alder", 25, 40, flags=["tampered"])
+    b = grading(tmp_path / "birch", 10, 40, flags=["bundle", "base_model_on_instruct"])
+    said = bw("compare", a, b).stdout.splitlines()
+    assert said[1].endswith("one sample each; flagged tampered")
+    assert said[2].endswith("one sample each; flagged bundle, base_model_on_instruct; never ranked")

@@ -89,6 +89,7 @@ def test_names_are_given_the_room_there_is(bw: Run, store: Path, monkeypatch: py
         (("starter", "--ties", "third"), "--ties"),
         (("starter", "--rounds", "0"), "--rounds"),
         (("starter", "--rounds", "20001"), "--rounds"),
+        (("starter", "--seed", "-1"), "--seed"),
         (("starter", "--run", "nobody"), "nobody"),
         (("starter", "--verdicts", "x.json"), "Nothing is known of official verdict files of starter"),
         (("bigcodebench", "--verdicts", "."), "holds no verdict files"),

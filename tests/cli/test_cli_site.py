@@ -62,6 +62,7 @@ def test_misuse_is_said_in_a_sentence(bw: Run, store: Path, tmp_path: Path) -> N
     for arguments, words in (
         (("build", "--out", "mine"), "is left alone"),
         (("build", "--dataset", "rows.jsonl"), "--dataset is BENCHMARK=FILE"),
+        *((("build", "--date", date), "--date is a date in ISO 8601") for date in ("foo", "99999-01-01", "<script>")),
         (("build", "--benchmark", "nothing"), "There is no benchmark with results in the store"),
         (("serve", "mine"), "There is no built site in mine"),
     ):
@@ -70,3 +71,13 @@ def test_misuse_is_said_in_a_sentence(bw: Run, store: Path, tmp_path: Path) -> N
         assert words in done.stderr
         assert done.stderr.count("\n") == 1
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("2026-01-31", "2026-01-31"), ("20260131", "2026-01-31"), ("2026-01-31T10:00Z", "2026-01-31T10:00:00+00:00")],
+)
+def test_pages_give_the_date_that_was_asked_for(bw: Run, store: Path, tmp_path: Path, given: str, shown: str) -> None:
+    """In one form, however it was written."""
+    assert bw("site", "build", "--out", "pages", "--rounds", "5", "--date", given).returncode == 0
+    assert f'<time datetime="{shown}">2026-01-31</time>' in (tmp_path / "pages/index.html").read_text(encoding="utf-8")

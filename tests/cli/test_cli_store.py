@@ -174,6 +174,46 @@ def test_queries_have_every_form(bw: Run, store: Path, tmp_path: Path) -> None:
     assert sentence(bw("results", "query", sql, "--parquet", tmp_path / "no/x.parquet"), 3)
 
 
+@pytest.mark.parametrize("sql", ["SELECT INTERVAL 1 DAY AS x", "SELECT union_value(a := 1) AS x"])
+def test_a_parquet_file_is_unharmed_when_the_answer_has_no_such_form(
+    bw: Run, store: Path, tmp_path: Path, sql: str
+) -> None:
+    """What Parquet has no type for is one sentence; the file of an earlier answer, or its link, stays as it was."""
+    (tmp_path / "real.parquet").write_bytes(b"earlier")
+    (tmp_path / "x.parquet").symlink_to("real.parquet")
+    assert "CAST(x AS VARCHAR)" in sentence(bw("results", "query", sql, "--parquet", "x.parquet"))
+    assert (tmp_path / "real.parquet").read_bytes() == b"earlier"
+    assert bw("results", "query", "SELECT 1 AS n", "--parquet", "x.parquet").returncode == 0
+    assert pq.read_table(tmp_path / "real.parquet").to_pylist() == [{"n": 1}]
+    assert (tmp_path / "x.parquet").is_symlink()
+
+
+def test_a_parquet_file_goes_through_a_device(bw: Run, store: Path, tmp_path: Path) -> None:
+    """What is no file, such as /dev/stdout, is written to and not replaced."""
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert bw("results", "query", "SELECT 1 AS n", "--parquet", "pipe").returncode == 0
+        assert os.read(reader, 4) == b"PAR1"
+    finally:
+        os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",)])
+@pytest.mark.parametrize(
+    "value", ["DATE 'infinity'", "TIMESTAMP 'infinity'", "DATE '294247-01-01'", "[DATE 'infinity']"]
+)
+def test_dates_that_python_lacks_are_one_sentence(bw: Run, store: Path, value: str, form: tuple[str, ...]) -> None:
+    """The column is named, and how to see the value; as text it is answered."""
+    assert "Column x holds a value that cannot be shown" in sentence(
+        bw("results", "query", f"SELECT {value} AS x", *form)
+    )
+    done = bw("results", "query", f"SELECT CAST({value} AS VARCHAR) AS x", *form)
+    assert done.returncode == 0
+    assert "infinity" in done.stdout or "294247" in done.stdout
+
+
 def test_an_answer_too_wide_for_a_table_is_shown_row_by_row(bw: Run, store: Path) -> None:
     """Each row is a block with a line for each column; no cell is broken in pieces, and few rows are shown."""
     done = bw("results", "query", "SELECT * FROM rows WHERE problem_id = 'p/0' ORDER BY entry")

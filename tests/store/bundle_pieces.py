@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchwright.store.bundle import BundleHead, listed, write_archive
+from benchwright.store.bundle import BundleHead, listed, member, write_archive
 
 FILES = {"manifest.json": b"{}\n", "rows.jsonl": b"", "logs/a/report.json": b"[1, 2]\n" * 100}
 RUN = {"run_id": "1234", "benchmark": "starter", "model": "m"}
@@ -28,7 +28,7 @@ def bundle_at(path: Path, files: Mapping[str, bytes] = FILES) -> Path:
 def archive_at(path: Path, head: BundleHead, members: list[tuple[str | zipfile.ZipInfo, bytes]]) -> Path:
     """An archive with a list, and members whether or not they are in it."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("bundle.json", head.to_bytes())
+        archive.writestr(member("bundle.json"), head.to_bytes())
         for name, data in members:
-            archive.writestr(name, data)
+            archive.writestr(member(name) if isinstance(name, str) else name, data)
     return path

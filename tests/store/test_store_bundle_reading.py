@@ -1,8 +1,10 @@
 """Bundles made by somebody who means harm, or broken on the way: each is told in one sentence, nothing gets out."""
 
+import random
 import stat
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -234,3 +236,91 @@ def test_a_name_in_a_header_is_compared(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"rows.jsonl", b"Rows.jsonl", 1))
     with Bundle(path) as bundle:
         assert any("rows.jsonl" in flaw for flaw in bundle.flaws())
+
+
+@pytest.mark.parametrize(
+    ("header", "entry", "form", "value"),
+    [
+        (4, 6, "<H", 45),
+        (6, 8, "<H", 0x2),
+        (6, 8, "<H", 0x8),
+        (6, 8, "<H", 0x800),
+        (6, 8, "<H", 0x2000),
+        (10, 12, "<H", 1),
+        (12, 14, "<H", 0),
+        (12, 14, "<H", 34),
+        (None, 4, "<H", 20),
+        (None, 34, "<H", 7),
+        (None, 36, "<H", 1),
+        (None, 38, "<L", (stat.S_IFREG | 0o4777) << 16),
+        (None, 38, "<L", 0),
+    ],
+)
+def test_a_member_is_described_as_the_program_does(
+    tmp_path: Path, header: int | None, entry: int, form: str, value: int
+) -> None:
+    """No version, flag, time, system, disk, kind or attribute but a bundle's: some programs heed them."""
+    path = bundle_at(tmp_path / "a.bw.zip")
+    data = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", header), (b"PK\x01\x02", entry)):
+        if offset is not None:
+            struct.pack_into(form, data, data.rindex(mark) + offset, value)
+    path.write_bytes(data)
+    assert flaws(path) == ["rows.jsonl is described in the archive's directory otherwise than benchwright does."]
+
+
+def test_the_end_of_an_archive_is_as_the_program_writes_it(tmp_path: Path) -> None:
+    """The number of a disk there is nought, too."""
+    path = bundle_at(tmp_path / "a.bw.zip")
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<H", data, data.rindex(b"PK\x05\x06") + 4, 1)
+    path.write_bytes(data)
+    try:
+        assert flaws(path) == ["The archive ends otherwise than benchwright writes it."]
+    except UsageError as error:  # newer versions of Python refuse it themselves
+        assert "no zip archive" in str(error)
+
+
+def repacked(path: Path, changed: str, change: Callable[[bytes], bytes]) -> Path:
+    """A bundle at a path, in which the compressed bytes of one member are others, sizes and places made to fit."""
+    content, directory = b"", b""
+    names = ["bundle.json", *sorted(FILES)]
+    for name in names:
+        data = {**FILES, "bundle.json": head_of(FILES).to_bytes()}[name]
+        stream = zlib.compressobj(wbits=-15)
+        packed = stream.compress(data) + stream.flush()
+        packed = change(packed) if name == changed else packed
+        common = (20, 0, 8, 0, 33, zlib.crc32(data), len(packed), len(data), len(name), 0)
+        directory += struct.pack("<4sH5H3L5H2L", b"PK\1\2", 0x314, *common, 0, 0, 0, 0o100644 << 16, len(content))
+        directory += name.encode()
+        content += struct.pack("<4s5H3L2H", b"PK\3\4", *common) + name.encode() + packed
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, len(names), len(names), len(directory), len(content), 0)
+    path.write_bytes(content + directory + end)
+    return path
+
+
+@pytest.mark.parametrize("name", ["bundle.json", "rows.jsonl", "logs/a/report.json"])
+def test_a_stream_ends_where_its_member_does(tmp_path: Path, name: str) -> None:
+    """Bytes behind the end of a compressed stream are seen by no program that unpacks it, and are refused."""
+    assert flaws(repacked(tmp_path / "a.bw.zip", name, bytes)) == []
+    assert flaws(repacked(tmp_path / "a.bw.zip", name, lambda packed: packed + b"hidden")) == [
+        f"{name} cannot be unpacked (bytes follow the end of its stream)."
+    ]
+
+
+def test_a_stream_has_an_end(tmp_path: Path) -> None:
+    """One that is cut is not taken for a whole one, though all of the content may come out of it."""
+    stream = zlib.compressobj(wbits=-15)
+    cut = stream.compress(FILES["manifest.json"]) + stream.flush(zlib.Z_SYNC_FLUSH)
+    assert flaws(repacked(tmp_path / "a.bw.zip", "manifest.json", lambda packed: cut)) == [
+        "manifest.json cannot be unpacked (its stream has no end)."
+    ]
+
+
+def test_large_members_come_out_whole(tmp_path: Path) -> None:
+    """What is larger than the blocks it is read in, and what hardly gets smaller."""
+    files = {"a": bytes(3_000_000), "b": random.Random(1).randbytes(3_000_000)}
+    path = bundle_at(tmp_path / "a.bw.zip", files)
+    with Bundle(path) as bundle:
+        assert bundle.flaws(tmp_path / "out") == []
+    assert {name: (tmp_path / "out" / name).read_bytes() for name in files} == files

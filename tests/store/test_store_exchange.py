@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -208,3 +209,21 @@ def test_a_place_without_an_export_is_refused(store: ResultStore, tmp_path: Path
     ):
         with pytest.raises(UsageError, match="has schema 3"):
             use()
+
+
+@pytest.mark.parametrize("name", ["entry.json", "rows.parquet"])
+def test_a_pipe_in_an_export_is_left_out(store: ResultStore, tmp_path: Path, name: str) -> None:
+    """It is not waited for; the other runs are taken, and the store itself does not wait for one either."""
+    (entry,) = (one.entry for one in store.runs() if one.run_id == "r1")
+    export_runs(store, store.runs(), str(tmp_path / "out"), silent)
+    pipe = tmp_path / "out" / "runs" / entry / name
+    pipe.unlink()
+    os.mkfifo(pipe)
+    with ResultStore(tmp_path / "other") as other:
+        done = import_runs(other, str(tmp_path / "out"), silent)
+    assert len(done.entries) == 2
+    assert "it is no file" in done.problems[0]
+    if name == "entry.json":
+        with ResultStore(tmp_path / "out", read_only=True) as opened:
+            assert len(opened.runs()) == 2
+            assert "its entry.json is no file" in opened.damaged[entry]

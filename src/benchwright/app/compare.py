@@ -16,6 +16,7 @@ from benchwright.core.errors import UsageError
 from benchwright.core.evaluation import incomparable
 from benchwright.core.ordering import natural
 from benchwright.core.runs import Score
+from benchwright.leaderboard.policy import NEVER_RANKED
 from benchwright.stats.intervals import SEED
 from benchwright.stats.paired import PairedDifference, paired_difference, permutation_p_value
 from benchwright.stats.power import (
@@ -62,6 +63,11 @@ class Side:
     """Its name in the store; empty for a folder."""
     source: str = ""
     """Where it was imported from; empty for own results."""
+
+    @property
+    def never_ranked(self) -> bool:
+        """Whether one of its flags keeps it out of every ranking."""
+        return not NEVER_RANKED.keys().isdisjoint(self.flags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from benchwright.core.evaluation import Evaluation
 from benchwright.core.results import ProblemFacts, StoredRun
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Outcome, Reason
+from benchwright.store.first_hand import is_first_hand
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.results import ResultStore
 
@@ -48,6 +49,8 @@ class Graded:
     facts: Callable[[], Mapping[str, ProblemFacts]]
     source: str = ""
     """Where it was imported from; empty for own results."""
+    first_hand: bool = True
+    """Whether it was graded here, as far as can be told; see `is_first_hand`."""
 
     @classmethod
     def of_folder(cls, path: Path) -> "Graded":
@@ -89,6 +92,7 @@ class Graded:
             rows=lambda: store.rows(run.entry),
             facts=lambda: store.problem_facts(run.entry),
             source="" if run.source is None else run.source.title,
+            first_hand=is_first_hand(run),
         )
 
     @property
@@ -138,12 +142,12 @@ def graded(names: Sequence[str], store: ResultStore) -> list[Graded]:
 
 
 def repositories_of(problems: Sequence[str], sides: Sequence[Graded]) -> list[str]:
-    """The repository of each problem, as a side knows it or as SWE-bench's ids name it.
+    """The repository of each problem, as a side knows it (own results first) or as SWE-bench's ids name it.
 
     Raises `UsageError` when one has none, or all have the same: then there is nothing to resample.
     """
     facts: dict[str, ProblemFacts] = {}
-    for side in sides:
+    for side in sorted(sides, key=lambda side: side.first_hand):  # the last one is believed
         facts |= side.facts()
     labels = []
     for problem in problems:

@@ -130,7 +130,7 @@ def grade_into(
     scheduler = LocalScheduler(inputs.target, LocalOptions(workers=options.workers, isolation=options.isolation))
     jobs = (item.scheduled for item in prepared if item.scheduled is not None)
     run = run_jobs(jobs, scheduler, store, report)
-    run = dataclasses.replace(run, executed=run.executed + executed_before, reused=run.reused - executed_before)
+    run = dataclasses.replace(run, executed=run.executed + executed_before, reused=max(0, run.reused - executed_before))
     rows = _rows(inputs, pipeline, prepared, run, store, options.scores)
     here = {problem.id: controls[problem.digest] for problem in problems.values() if problem.digest in controls}
     given = {problem.id: given_names(problem) for problem in problems.values()}

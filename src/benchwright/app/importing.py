@@ -17,6 +17,7 @@ from benchwright.benchmarks.bigcodebench.official_verdicts import looks_like_ver
 from benchwright.benchmarks.bigcodebench.public_leaderboard import looks_like_leaderboard
 from benchwright.benchmarks.documents import parse_document, unpacked
 from benchwright.benchmarks.jsonl import read_json_lines
+from benchwright.benchmarks.reading import check_file
 from benchwright.benchmarks.swebench.run_reports import (
     instance_report_folders,
     looks_like_run_report,
@@ -102,8 +103,7 @@ def detect(path: Path) -> Kind:
 
     Raises `UsageError` for one that is none of `Kind`, or is not there.
     """
-    if not path.exists():
-        raise UsageError(f"There is no file {path}.")
+    check_file(path)
     if path.is_dir():
         return _kind_of_folder(path)
     if path.suffix in _LOG_NAMES or zipfile.is_zipfile(path):

@@ -16,6 +16,7 @@ from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.core.runs import Score
 from benchwright.leaderboard.policy import evaluation_of
 from benchwright.leaderboard.tables import LeftOut
+from benchwright.store.first_hand import first_hand_first
 from benchwright.store.reading import DamagedError
 from benchwright.store.results import ResultStore
 
@@ -141,10 +142,10 @@ class Sources:
         )
 
     def problem_facts(self, runs: Sequence[ScoredRun]) -> KnownFacts:
-        """What is known of the problems of some runs of the same problems: as the first of them has it."""
+        """What is known of the problems of some runs of the same problems: as the first has it, own runs first."""
         notes: list[str] = []
-        for one in runs[:_ASKED]:
-            found = self.facts(one.run)
+        for run in first_hand_first(one.run for one in runs)[:_ASKED]:
+            found = self.facts(run)
             notes += found.notes
             if found.facts:
                 return KnownFacts(found.facts, tuple(notes))

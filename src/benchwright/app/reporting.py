@@ -32,6 +32,7 @@ from benchwright.stats.intervals import SEED
 from benchwright.stats.items import FEWEST_MODELS, RULES, Item, Items, items
 from benchwright.stats.repeats import RunsNeeded
 from benchwright.stats.sensitivity import Exclusion, sensitivity
+from benchwright.store.first_hand import first_hand_first
 from benchwright.store.folder import PLANS
 from benchwright.store.results import ResultStore
 
@@ -182,7 +183,8 @@ def _read(
     given: Mapping[str, ProblemFacts],
     domains: Mapping[str, tuple[str, ...]],
 ) -> ModelRuns:
-    facts = next((found for one in scored if (found := store.problem_facts(one.run.entry))), {})
+    runs = first_hand_first(one.run for one in scored)
+    facts = next((found for run in runs if (found := store.problem_facts(run.entry))), {})
     names = [_given_names(one.run, store) for one in scored]
     return ModelRuns(
         label=label,

@@ -12,6 +12,7 @@ from benchwright.core.errors import UnknownNameError, UsageError
 from benchwright.core.problems import FunctionProblem
 from benchwright.core.results import ProblemFacts, ScoredRun, StoredRun
 from benchwright.leaderboard.site.model import SiteProblem
+from benchwright.store.first_hand import first_hand_first
 from benchwright.store.results import ResultStore
 
 BUILT_IN = ("starter",)
@@ -65,8 +66,8 @@ class ProblemsOfSite:
 
     def _written_down(self, runs: Sequence[ScoredRun]) -> dict[str, ProblemFacts]:
         facts: dict[str, ProblemFacts] = {}
-        for one in runs:
-            for problem, each in self._facts_of(one.run).items():
+        for run in first_hand_first(one.run for one in runs):
+            for problem, each in self._facts_of(run).items():
                 facts.setdefault(problem, each)
         return facts
 

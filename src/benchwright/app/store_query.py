@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 
 from benchwright.app.recording import open_to_read
 from benchwright.app.workspace import Workspace
-from benchwright.core.errors import MachineError
+from benchwright.core.errors import MachineError, UsageError
+from benchwright.store.durable import replace_durably
 from benchwright.store.finding import shown
 from benchwright.store.query import QueryStuck, query
 
@@ -62,15 +63,32 @@ class Answer:
         return file.getvalue()
 
     def write_parquet(self, path: Path) -> None:
-        """Write all rows as a Parquet file; raises `MachineError` when it cannot be written."""
+        """Write all rows as a Parquet file, all or nothing.
+
+        Raises:
+            UsageError: The answer has a type that Parquet has no form for.
+            MachineError: The file cannot be written; one that was there is unharmed.
+        """
+        content = pa.BufferOutputStream()
         try:
-            pq.write_table(self.table, path, compression="zstd")
+            pq.write_table(self.table, content, compression="zstd")
+        except pa.ArrowException as error:
+            raise UsageError(
+                f"The answer cannot be written as Parquet: {shown(str(error), 200).rstrip('.')}; turn the column into "
+                f"another type in the query, such as CAST(x AS VARCHAR), or use --csv."
+            ) from error
+        try:
+            if path.exists() and not path.is_file():
+                path.write_bytes(content.getvalue())  # such as /dev/stdout, in whose place nothing can be put
+            else:
+                replace_durably(path.resolve(), content.getvalue())
         except OSError as error:
             raise MachineError(f"{path} cannot be written ({error.strerror or error}).") from error
 
     def _rows(self, most: int | None = None) -> list[tuple[Any, ...]]:
         table = self.table if most is None else self.table.slice(0, most)
-        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        columns = (_values(name, table.column(number)) for number, name in enumerate(self.columns))
+        return list(zip(*columns, strict=True))
 
 
 def answer(sql: str, workspace: Workspace, store: Path | None = None, *, superseded: bool = False) -> Answer:
@@ -78,6 +96,17 @@ def answer(sql: str, workspace: Workspace, store: Path | None = None, *, superse
     with open_to_read(workspace, store) as opened:
         table = query(opened, sql, superseded=superseded)
         return Answer(table=table, damaged=tuple(sorted(opened.damaged.values())))
+
+
+def _values(name: str, column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; raises `UsageError` for one that Python has no form for, such as an infinite date."""
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError, pa.ArrowException) as error:
+        raise UsageError(
+            f"Column {shown(name)} holds a value that cannot be shown, such as a date before the year 1, after 9999 or "
+            f"at infinity ({shown(str(error), 200)}); turn it into text in the query, such as CAST(x AS VARCHAR)."
+        ) from error
 
 
 def _plain(value: Any) -> Any:

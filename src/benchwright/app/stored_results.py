@@ -54,9 +54,11 @@ def _of_store(name: str, store: ResultStore) -> StoredRun:
                 f"(`bw store import` takes files into the store)."
             ) from error
         if "/" in name or name.startswith("~"):
+            path = shown(name, _PATH)
+            there = f"There is no folder {path}" if _may_look(name) else f"The permission to look for {path} is missing"
             raise UsageError(
-                f"There is no folder {shown(name, _PATH)}, and no run in {store.layout.root} has that name; "
-                f"`bw results list` shows what runs there are."
+                f"{there}, and no run in {store.layout.root} has that name; `bw results list` shows what runs there "
+                f"are."
             ) from error
         raise
 
@@ -66,6 +68,17 @@ def _exists(name: str) -> bool:
         return Path(name).exists()
     except (OSError, ValueError):
         return False
+
+
+def _may_look(name: str) -> bool:
+    """Whether it can be told what is at a path, or that nothing is."""
+    try:
+        Path(name).exists()
+    except PermissionError:
+        return False
+    except (OSError, ValueError):
+        pass
+    return True
 
 
 def is_folder(name: str) -> bool:

@@ -13,7 +13,7 @@ from benchwright.benchmarks.base import ProblemSet
 from benchwright.benchmarks.repositories import RepositorySet
 from benchwright.core.execution import TestPlan
 from benchwright.core.runs import ResultRow
-from benchwright.core.verdicts import Outcome
+from benchwright.core.verdicts import Outcome, Verdict
 from benchwright.stats.bounds import Bounds
 from benchwright.store.folder import ResultsFolder
 from benchwright.store.records import RecordStore
@@ -151,6 +151,18 @@ def without_run(row: ResultRow) -> Iterator[Finding]:
         yield Finding(
             check=Check.VERDICTS, text=f"{named(row)} is {row.verdict.outcome.value} although nothing was run."
         )
+
+
+def not_run(row: ResultRow, verdict: Verdict, notes: tuple[str, ...] = ()) -> ResultRow:
+    """The row of an answer that had nothing to run."""
+    return ResultRow(
+        problem_id=row.problem_id,
+        sample=row.sample,
+        score=row.score,
+        verdict=verdict,
+        job_digest=None,
+        notes=notes,
+    )
 
 
 def _said(row: ResultRow) -> str:

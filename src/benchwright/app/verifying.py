@@ -2,8 +2,9 @@
 
 import contextlib
 import dataclasses
+import itertools
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,12 +17,13 @@ from benchwright.app.recording import stored_run_of
 from benchwright.app.verification import Check, Finding, Tally, Unpacked, named, short
 from benchwright.app.verifying_data import rows_at_hand
 from benchwright.app.verifying_faults import check_faults
+from benchwright.app.verifying_form import flaws_of_manifest, read_rows
 from benchwright.core.errors import BenchwrightError, MachineError
 from benchwright.core.verdicts import Outcome
 from benchwright.store.bundle_reading import Bundle
 from benchwright.store.bundle_signing import SignatureReport, check
 from benchwright.store.evidence import MALFORMED
-from benchwright.store.folder import TESTS, ResultsFolder
+from benchwright.store.folder import MANIFEST, TESTS, ResultsFolder
 
 _COUNTED = ("rows", "judged", "faults", "unproven", "bounds", "jobs", "traced", "notes")
 MOST_FINDINGS = 1000
@@ -162,16 +164,19 @@ def _checked_content(bundle: Bundle, folder: ResultsFolder, tally: Tally, datase
     flaws = flaws_of_files(folder.path, (file.name for file in bundle.head.files))
     found = [Finding(check=Check.CONTENT, text=f"{file} {flaw}.") for file, flaw in flaws]
     if not found:
-        found = [*_opened(bundle, folder, tally, dataset)]
+        with contextlib.closing(_opened(bundle, folder, tally, dataset)) as checks:
+            found = [*itertools.islice(checks, MOST_FINDINGS)]
     name = str(folder.path)
     tally.open = [_without_folder(text, name) for text in tally.open]
     return [dataclasses.replace(finding, text=_without_folder(finding.text, name)) for finding in found]
 
 
-def _opened(bundle: Bundle, folder: ResultsFolder, tally: Tally, dataset: Path | None) -> Iterator[Finding]:
+def _opened(
+    bundle: Bundle, folder: ResultsFolder, tally: Tally, dataset: Path | None
+) -> Generator[Finding, None, None]:
     try:
         manifest = folder.finished_manifest()
-        rows = tuple(folder.rows())
+        rows = read_rows(folder, manifest)
         tally.rows, tally.jobs = len(rows), sum(row.job_digest is not None for row in rows)
         tally.faults = sum(row.verdict.outcome is Outcome.FAULT for row in rows)
         functions = not of_repositories(manifest)
@@ -240,6 +245,8 @@ def _checks(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
 
 
 def _check_identity(bundle: Bundle, given: Unpacked) -> Iterator[Finding]:
+    for flaw in flaws_of_manifest(given.manifest):
+        yield Finding(check=Check.CONTENT, text=f"{MANIFEST} {flaw}.")
     stored_run_of(given.folder, given.rows)  # raises where a field is not of its form: a store would not take it
     for name, said, value in differences(bundle.head.run, given.manifest):
         yield Finding(

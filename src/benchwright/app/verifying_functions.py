@@ -7,8 +7,18 @@ from benchwright.answers.plans import read_plan
 from benchwright.answers.reading import answer_of
 from benchwright.app.job_facts import JobFacts
 from benchwright.app.summary import summarise
-from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
+from benchwright.app.verification import (
+    Check,
+    Finding,
+    Unpacked,
+    compared,
+    compared_numbers,
+    named,
+    not_run,
+    without_run,
+)
 from benchwright.app.verifying_data import check_data
+from benchwright.app.verifying_facts import OF_FUNCTIONS, check_facts, check_given_names
 from benchwright.app.verifying_settings import (
     check_controlled,
     check_environment,
@@ -22,6 +32,7 @@ from benchwright.core.attempts import Attempt
 from benchwright.core.errors import UnknownNameError
 from benchwright.core.execution import TestPlan, digest_of_plan
 from benchwright.core.problems import FunctionProblem
+from benchwright.core.results import ProblemFacts
 from benchwright.core.runs import ResultRow, Score
 from benchwright.core.verdicts import Reason
 from benchwright.judging.function import judge, judge_no_answer, missing_names
@@ -59,13 +70,17 @@ def check_settings(given: Unpacked) -> Iterator[Finding]:
 
 
 def check_tests(given: Unpacked) -> Iterator[Finding]:
-    """Planned tests, stubs and entry points are those of the rows at hand."""
+    """Planned tests, stubs, entry points and facts are those of the rows at hand, and follow from one another."""
+    digests: Mapping[str, str] = given.manifest["problem_digests"]
+    expected = {problem: ProblemFacts(id=problem, digest=digest) for problem, digest in digests.items()}
+    yield from check_facts(given, expected, OF_FUNCTIONS)
+    yield from check_given_names(given)
     if given.at_hand is None:
         return
     problems = given.at_hand.by_id
     for problem_id, plan in given.plans.items():
         problem = problems.get(problem_id)
-        if not isinstance(problem, FunctionProblem) or problem.digest != given.manifest["problem_digests"][problem_id]:
+        if not isinstance(problem, FunctionProblem) or problem.digest != digests[problem_id]:
             continue  # found with the data
         read = read_plan(problem.test_source)
         known = given.jobs.get(problem_id)
@@ -186,12 +201,12 @@ def _untraceable(
                 check=Check.ANSWERS, text=f"{named(row)}: its record is not that of the answer in the bundle."
             )
         given.tally.traced += 1
-        return None
+        return next(compared(row, dataclasses.replace(row, strategy=answer.strategy, notes=answer.notes)), None)
     if row.job_digest is not None:
         return Finding(check=Check.ANSWERS, text=f"{named(row)} has a record, and its answer nothing to run.")
     given.tally.judged += 1
     expected = judge_no_answer(answer, given.plans[row.problem_id])
-    return next(compared(row, dataclasses.replace(row, verdict=expected)), None)
+    return next(compared(row, not_run(row, expected)), None)
 
 
 def check_summary(given: Unpacked) -> Iterator[Finding]:

@@ -2,21 +2,34 @@
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from benchwright.answers.patches import PatchAnswer, read_patch, unsafe
 from benchwright.app.job_facts import TestFacts
 from benchwright.app.repositories.results import judged_again, summary_of_regraded
-from benchwright.app.verification import Check, Finding, Unpacked, compared, compared_numbers, named, without_run
+from benchwright.app.verification import (
+    Check,
+    Finding,
+    Unpacked,
+    compared,
+    compared_numbers,
+    named,
+    not_run,
+    short,
+    without_run,
+)
 from benchwright.app.verifying_data import check_data
+from benchwright.app.verifying_facts import OF_REPOSITORIES, check_facts
 from benchwright.benchmarks.repositories import REPOSITORY_BENCHMARKS, RepositorySet
 from benchwright.core.answers import NoAnswer
 from benchwright.core.attempts import Attempt
 from benchwright.core.errors import UnknownNameError
 from benchwright.core.repositories import RepositoryJob, RepositoryLimits, RepositoryProblem, Rules
+from benchwright.core.results import ProblemFacts
 from benchwright.core.runs import ResultRow
-from benchwright.core.verdicts import Outcome, Reason, Verdict
+from benchwright.core.verdicts import Outcome, Reason
 from benchwright.environments.repositories.spec import load_specs
 from benchwright.grading.repositories import PreparedPatch, row_of
 from benchwright.judging.repository import judge_no_patch
@@ -37,13 +50,25 @@ def check_settings(given: Unpacked) -> Iterator[Finding]:
     others = []
     for problem, facts in given.tests.items():
         known, instance = parsers.get(facts.problem.repo), given.manifest["instances"].get(problem)
-        if known and instance is not None and instance["parser"] not in known:
+        as_it_should = _is_at_hand(given, facts.problem) if known is None else _is_read_by(instance, known)
+        if not as_it_should:
             others.append(problem)
     if others:
         given.tally.open.append(
             f"that the tests' output of {len(others)} instances, such as {others[0][:60]}, is read as it should be: it "
             f"is by a specification of somebody's own"
         )
+
+
+def _is_read_by(instance: Mapping[str, Any] | None, parsers: Collection[str]) -> bool:
+    """Whether an instance's log was read by one of these parsers; what could not be run has no log."""
+    return instance is None or instance["parser"] in parsers
+
+
+def _is_at_hand(given: Unpacked, problem: RepositoryProblem) -> bool:
+    """Whether the rows at hand say that a problem is of this repository, which a forger could rename."""
+    row = None if given.at_hand is None else given.at_hand.by_id.get(problem.id)
+    return isinstance(row, RepositoryProblem) and (row.digest, row.repo) == (problem.digest, problem.repo)
 
 
 def check_problems(given: Unpacked) -> Iterator[Finding]:
@@ -67,7 +92,12 @@ def check_problems(given: Unpacked) -> Iterator[Finding]:
 
 
 def check_tests(given: Unpacked) -> Iterator[Finding]:
-    """The tests that decide are those of the rows that were given."""
+    """Repositories, tests that decide and facts are those of the rows that were given, and the same everywhere."""
+    expected = {
+        problem: ProblemFacts(id=problem, digest=facts.problem.digest, repository=facts.problem.repo)
+        for problem, facts in given.tests.items()
+    }
+    yield from check_facts(given, expected, OF_REPOSITORIES)
     if given.at_hand is None:
         return
     for problem_id, facts in given.tests.items():
@@ -76,6 +106,9 @@ def check_tests(given: Unpacked) -> Iterator[Finding]:
             continue  # found with the data
         if (problem.fail_to_pass, problem.pass_to_pass) != (facts.problem.fail_to_pass, facts.problem.pass_to_pass):
             text = f"{problem_id} was graded by other tests than {given.rows_name} has."
+            yield Finding(check=Check.DATA, text=text)
+        if problem.repo != facts.problem.repo:
+            text = f"{problem_id} is of {short(problem.repo)} in {given.rows_name}, {TESTS} says another repository."
             yield Finding(check=Check.DATA, text=text)
 
 
@@ -150,7 +183,12 @@ def _untraceable(given: Unpacked, row: ResultRow, attempt: Attempt | None, facts
     if row.job_digest not in _possible_jobs(given, attempt, facts):
         return Finding(check=Check.ANSWERS, text=f"{named(row)}: its record is not that of the patch in the bundle.")
     given.tally.traced += 1
-    return None
+    record, answer = given.store.get_repository(row.job_digest), read_patch(attempt.raw_text)
+    if record is None or isinstance(answer, NoAnswer):
+        return None
+    prepared = PreparedPatch(problem=facts.problem, attempt=attempt, job=None, answer=answer, verdict=None)
+    notes = row_of(prepared, row.verdict, record).notes
+    return next(compared(row, dataclasses.replace(row, notes=notes)), None)
 
 
 def _possible_jobs(given: Unpacked, attempt: Attempt, facts: TestFacts) -> set[str]:
@@ -176,27 +214,28 @@ def _possible_jobs(given: Unpacked, attempt: Attempt, facts: TestFacts) -> set[s
 def _without_job(given: Unpacked, row: ResultRow, attempt: Attempt | None, facts: TestFacts) -> Finding | None:
     if row.verdict.outcome is Outcome.FAULT:
         return None
-    expected = _verdict_without_job(given, attempt, facts)
+    expected = _row_without_job(given, row, attempt, facts)
     if expected is None:
         return Finding(check=Check.ANSWERS, text=f"{named(row)} has a patch that can be run, and no record.")
     given.tally.judged += 1
-    return next(compared(row, dataclasses.replace(row, verdict=expected)), None)
+    return next(compared(row, expected), None)
 
 
-def _verdict_without_job(given: Unpacked, attempt: Attempt | None, facts: TestFacts) -> Verdict | None:
-    """The verdict of a patch that is not run; None for one that can be."""
+def _row_without_job(given: Unpacked, row: ResultRow, attempt: Attempt | None, facts: TestFacts) -> ResultRow | None:
+    """The row of a patch that is not run; None for one that can be."""
     if attempt is None:
         answer = NoAnswer(reason=Reason.MISSING, detail="the file has no prediction for this instance")
-        return judge_no_patch(answer, facts.problem)
+        return not_run(row, judge_no_patch(answer, facts.problem))
     found = read_patch(attempt.raw_text)
     if isinstance(found, NoAnswer):
-        return judge_no_patch(found, facts.problem)
+        return not_run(row, judge_no_patch(found, facts.problem))
     assert isinstance(found, PatchAnswer), "an answer is one or none"
     refused = unsafe(found) if Rules(given.manifest["rules"]) is Rules.BENCHWRIGHT else ()
     if not refused or not facts.environment:
         return None
     detail = f"{refused[0].path}: {refused[0].why}"
-    return judge_no_patch(NoAnswer(reason=Reason.PATCH_REJECTED, detail=detail), facts.problem)
+    verdict = judge_no_patch(NoAnswer(reason=Reason.PATCH_REJECTED, detail=detail), facts.problem)
+    return not_run(row, verdict, found.notes)
 
 
 def check_summary(given: Unpacked) -> Iterator[Finding]:

@@ -64,7 +64,7 @@ def check_limits(given: Unpacked) -> Iterator[Finding]:
     if said is None:
         yield _wrong(f"The limits {short(given.manifest['limits'])} are none that benchwright sets.")
         return
-    controls, underived = controls_of(given.manifest, given.store), []
+    controls = controls_of(given.manifest, given.store)
     for problem_id, one in given.jobs.items():
         control = controls.get(problem_id)
         if one.limits == said.of(control):
@@ -73,12 +73,20 @@ def check_limits(given: Unpacked) -> Iterator[Finding]:
             yield _wrong(f"{short(problem_id)} was not run with the official limits, as the manifest says.")
         elif control is not None:
             yield _wrong(f"The limits of {short(problem_id)} are not those that follow from its control run.")
-        else:
-            underived.append(problem_id)
+    underived = _underived(given, controls)
     if underived:
         given.tally.open.append(
             f"that the limits of {len(underived)} problems follow from control runs: they are not in the bundle"
         )
+
+
+def _underived(given: Unpacked, controls: Mapping[str, ControlRun]) -> set[str]:
+    """Problems that have other limits than without a control run, and whose control run is not in the bundle."""
+    said = _said(given.manifest)
+    if said is None or said.official:
+        return set()
+    bare = said.of(None)
+    return {problem for problem, one in given.jobs.items() if problem not in controls and one.limits != bare}
 
 
 def gives_limits(control: ControlRun, job: JobFacts, manifest: Mapping[str, Any]) -> bool:
@@ -96,27 +104,37 @@ def _said(manifest: Mapping[str, Any]) -> _Limits | None:
     return _Limits(official=False, floor_seconds=float(found[1])) if found else None
 
 
+def _is_official(manifest: Mapping[str, Any]) -> bool:
+    said = _said(manifest)
+    return said is not None and said.official
+
+
 def check_controlled(given: Unpacked, scores: list[Score]) -> Iterator[Finding]:
-    """What is said without problems whose reference fails follows from the control runs in the bundle."""
+    """What is said of control runs, and without problems whose reference fails, follows from those in the bundle."""
     manifest, controls = given.manifest, controls_of(given.manifest, given.store)
     summary = summarise(given.rows, scores, controls)
     said = set(map(str, manifest["failed_references"]))
     absent = said & given.manifest["problem_digests"].keys() - controls.keys()
-    if absent:
+    # Where limits or failures speak of a control run, there was one: it is open, and not wrong, that it is not here.
+    lost = (absent | _underived(given, controls)) & {row.problem_id for row in given.rows}
+    uncontrolled = summary.uncontrolled - len(lost)
+    if _is_official(manifest) and uncontrolled != manifest["uncontrolled_problems"]:
         given.tally.open.append(
-            f"that the references of {len(absent)} problems fail: their control runs are not in the bundle"
+            f"which control runs the grading knew: {manifest['uncontrolled_problems']} problems had none, here "
+            f"{uncontrolled} have none, and official limits follow from nothing"
         )
         return
     plain = {
         "failed_references": list(summary.failed_references),
         "estimates_controlled": estimates_to_plain(summary.estimates_controlled),
+        "uncontrolled_problems": uncontrolled,
     }
-    yield from compared_numbers(manifest, plain)
-    if manifest["uncontrolled_problems"] != summary.uncontrolled:
-        given.tally.notes.append(
-            f"The manifest says that {short(manifest['uncontrolled_problems'])} problems have no control run, in the "
-            f"bundle {summary.uncontrolled} have none."
+    if absent:
+        given.tally.open.append(
+            f"that the references of {len(absent)} problems fail: their control runs are not in the bundle"
         )
+        plain = {"uncontrolled_problems": plain["uncontrolled_problems"]}
+    yield from compared_numbers(manifest, plain)
 
 
 def _wrong(text: str) -> Finding:

@@ -6,8 +6,9 @@ import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from benchwright.benchmarks.reading import Hasher, check_file
 from benchwright.core.errors import UsageError
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -17,12 +18,6 @@ _BUFFER_BYTES = 1 << 20
 #: Longest line that is read at all: parsing takes several times its size in memory.  The largest line worth
 #: reading (an answer that is over its limit, yet recorded as such) is far below.
 MAX_LINE_BYTES = 512 * 1024 * 1024
-
-
-class Hasher(Protocol):
-    """Anything of :mod:`hashlib` that takes bytes."""
-
-    def update(self, data: bytes, /) -> None: ...
 
 
 class JsonLine(NamedTuple):
@@ -42,6 +37,7 @@ def read_json_lines(path: Path, hasher: Hasher) -> Iterator[JsonLine]:
     bytes of the file as stored and is complete when the iterator is.  Raises `UsageError` that names file and
     line.
     """
+    check_file(path)
     try:
         with path.open("rb", buffering=0) as raw:
             stored = io.BufferedReader(_HashedReader(raw, hasher), _BUFFER_BYTES)

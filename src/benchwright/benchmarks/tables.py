@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchwright.benchmarks.jsonl import Hasher
-from benchwright.benchmarks.reading import hash_file, open_file
+from benchwright.benchmarks.reading import Hasher, hash_file, open_file
 from benchwright.core.errors import UsageError
 
 _PARQUET_MAGIC = b"PAR1"

@@ -142,11 +142,11 @@ def lines(report: Comparison) -> list[str]:
     said = [f"{report.benchmark} {report.version}, score {report.score.value}, {found.n} problems that both have"]
     for name, side in (("A", report.a), ("B", report.b)):
         samples = "one sample each" if side.samples == 1 else f"up to {side.samples} samples each"
-        flags = f"; flagged {', '.join(side.flags)}, never ranked" if side.flags else ""
-        source = f"; imported from {side.source}" if side.source else ""
-        said.append(
-            f"{name}: {short(side.model, 80)} ({side.variant}), {100 * side.mean:.1f} %, {samples}{flags}{source}"
-        )
+        facts = [f"{name}: {short(side.model, 80)} ({side.variant}), {100 * side.mean:.1f} %, {samples}"]
+        facts += [f"flagged {', '.join(side.flags)}"] if side.flags else []
+        facts += ["never ranked"] if side.never_ranked else []
+        facts += [f"imported from {side.source}"] if side.source else []
+        said.append("; ".join(facts))
     said.append(report.sentence)
     said.append(f"p: {_test(report)}; interval: {_interval(report)}.")
     said += _power(report)

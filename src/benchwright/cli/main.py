@@ -1,8 +1,10 @@
 """The command line: ``benchwright``, short ``bw``.  Commands are imported when they are called, not before."""
 
+import errno
 import importlib
 import io
 import json
+import os
 import sys
 from typing import Any
 
@@ -15,6 +17,11 @@ EXIT_USAGE = 2
 EXIT_MACHINE = 3
 EXIT_STOPPED = 4
 EXIT_INTERRUPTED = 130
+
+_OF_THE_USER = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR)
+"""What the system says of a path that was badly chosen."""
+_OF_THE_PROGRAM = (errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY)
+"""What it says of a path that the program should have looked at first: a mistake of ours, shown with its trace."""
 
 _COMMANDS = {
     "demo": ("demo", "Grade three recorded systems on the built-in starter benchmark."),
@@ -94,6 +101,25 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of a pipe has gone; nothing to tell it
         sys.exit(0)
+    except OSError as error:
+        translated = of_a_path(error)
+        if translated is None:
+            raise
+        _fail(str(translated), EXIT_USAGE if isinstance(translated, UsageError) else EXIT_MACHINE)
+
+
+def of_a_path(error: OSError) -> UsageError | MachineError | None:
+    """What an error of the system means for the user, where it is about a path; None where the program is to blame.
+
+    Every look at a path may raise one, even whether there is something; here they come together that nobody has
+    translated who knew what the path is for.
+    """
+    if not isinstance(error.filename, str | bytes | os.PathLike) or error.errno in _OF_THE_PROGRAM:
+        return None
+    path, words = os.fsdecode(error.filename), error.strerror or "no reason is given"
+    if error.errno in _OF_THE_USER:
+        return UsageError(f"{path} cannot be used ({words}); give another path, or put that right first.")
+    return MachineError(f"{path} cannot be used now ({words}); give the same command again once that is mended.")
 
 
 def _fail(message: str, code: int) -> None:

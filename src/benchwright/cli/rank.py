@@ -65,7 +65,12 @@ from benchwright.core.runs import Score
     metavar="MODEL[=RATING]",
     help="Model that is at 1000, or at RATING; default: the mean is.",
 )
-@click.option("--seed", type=int, default=None, help="Seed of the bootstrap; the same one gives the same intervals.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=None,
+    help="Seed of the bootstrap; the same one gives the same intervals.",
+)
 @click.option(
     "--tasks",
     type=click.Choice(["all", "common"]),

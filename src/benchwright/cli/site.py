@@ -1,6 +1,7 @@
 """``bw site``."""
 
 import os
+from datetime import datetime, time
 from pathlib import Path
 
 import click
@@ -115,7 +116,7 @@ def build_command(
         ties=Ties(ties),
         rounds=rounds,
         rating=not no_rating,
-        generated=date,
+        generated=_date(date),
         transcripts=transcripts,
         bundles=bundles,
         options=SiteOptions(
@@ -152,6 +153,17 @@ def _named_file(text: str) -> tuple[str, Path]:
     if not separator or not name or not path:
         raise UsageError(f"--dataset is BENCHMARK=FILE, such as bigcodebench=rows.jsonl.gz, and {text!r} was given.")
     return name, Path(path)
+
+
+def _date(text: str) -> str:
+    """A date, or date and time, as pages give it: the date with hyphens comes first."""
+    try:
+        found = datetime.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise UsageError(f"--date is a date in ISO 8601, such as 2026-01-31, and {text!r} was given.") from error
+    if found is None:
+        return ""
+    return found.isoformat() if found.timetz() != time() else found.date().isoformat()
 
 
 @command.command("serve")

@@ -41,6 +41,8 @@ LARGEST_COUNT = 65_000
 
 # The first moment that a zip archive can name: a time of our own would make equal contents differ.
 _MOMENT = (1980, 1, 1, 0, 0, 0)
+ATTRIBUTES = (stat.S_IFREG | 0o644) << 16
+"""Of every member, as zip archives have them: a file that everybody may read."""
 _BLOCK = 1024 * 1024
 
 
@@ -196,14 +198,19 @@ def write_archive(
 def _write_members(file: IO[bytes], members: Iterable[tuple[str, Path | bytes]]) -> None:
     with zipfile.ZipFile(file, "w", allowZip64=False) as archive:
         for name, source in members:
-            info = zipfile.ZipInfo(name, date_time=_MOMENT)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.create_system = 3  # Unix, on whatever machine
-            info.external_attr = (stat.S_IFREG | 0o644) << 16
-            with archive.open(info, "w") as target:
+            with archive.open(member(name), "w") as target:
                 if isinstance(source, bytes):
                     target.write(source)
                     continue
                 with source.open("rb") as content:
                     while block := content.read(_BLOCK):
                         target.write(block)
+
+
+def member(name: str) -> zipfile.ZipInfo:
+    """What the archive says of a file, besides sizes and sums: the same for each; see `bundle_headers`."""
+    info = zipfile.ZipInfo(name, date_time=_MOMENT)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.create_system = 3  # Unix, on whatever machine
+    info.external_attr = ATTRIBUTES
+    return info

@@ -21,10 +21,17 @@ from benchwright.store.bundle import (
     SUFFIX,
     BundleHead,
     Listed,
+    listed,
 )
-from benchwright.store.bundle_headers import LOCAL_HEADER, encoded_name, flaws_of_headers
+from benchwright.store.bundle_headers import (
+    CENTRAL_HEADER,
+    END_RECORD,
+    LOCAL_HEADER,
+    encoded_name,
+    flaws_of_headers,
+)
+from benchwright.store.bundle_members import blocks_of
 
-_BLOCK = 1024 * 1024
 _LARGEST_RATIO, _ALWAYS_READ = 200, 8 * 1024**2
 """How many times the archive's size its files may have together, and how many bytes in any case.  Results have about
 ten times; what has a thousand times, the most that deflate gives, was made to fill a disk."""
@@ -32,9 +39,6 @@ _LARGEST_SIGNATURE = 64 * 1024
 _LONGEST_NAME, _LONGEST_PART = 1000, 200
 """Bytes of a path, and of each of its parts: what every file system takes."""
 _ENCRYPTED = 0x1
-# Lengths of a zip archive's fixed parts (PKWARE's application note, 4.3.12, 4.3.16).
-_CENTRAL_HEADER, _END_RECORD = 46, 22
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)
 """What zipfile raises for archives that are not as they should be; ``RuntimeError`` for encrypted members."""
 
@@ -111,7 +115,14 @@ class Bundle:
         outside = self._flaws_outside()
         yield from outside
         if not outside:
+            yield from filter(None, (self._flaw_of_content(file, None) for file in self._unlisted()))
             yield from filter(None, (self._flaw_of_content(file, into) for file in self.head.files))
+
+    def _unlisted(self) -> Iterator[Listed]:
+        """The list itself and its signature, as they were read."""
+        yield listed(BUNDLE, self.head_bytes)
+        if self.signature is not None:
+            yield listed(*self.signature)
 
     def _flaws_outside(self) -> list[str]:
         """Flaws that are seen before anything is unpacked."""
@@ -139,7 +150,8 @@ class Bundle:
         if info.file_size > largest:
             raise UsageError(f"{self.path} is no result bundle: its {name} has {info.file_size:,} bytes.")
         try:
-            return b"".join(self._blocks(name, largest))
+            with self._archive.open(name) as member:
+                return member.read(largest)
         except _BROKEN as error:
             raise UsageError(f"{self.path} is damaged: its {name} cannot be read ({error}).") from error
 
@@ -193,10 +205,10 @@ class Bundle:
         for info in members:
             if info.header_offset != expected:
                 break
-            # What local headers say is compared in `bundle_headers`; extra fields are refused.
+            # What headers say is looked at in `bundle_headers`; extra fields are refused.
             expected += LOCAL_HEADER + len(encoded_name(info)) + info.compress_size
         else:
-            expected += sum(_CENTRAL_HEADER + len(encoded_name(info)) for info in members) + _END_RECORD
+            expected += sum(CENTRAL_HEADER + len(encoded_name(info)) for info in members) + END_RECORD
             if expected == self.size and not self._archive.comment:
                 return
         yield "The archive holds bytes that belong to no file of it."
@@ -205,7 +217,7 @@ class Bundle:
         hasher, size = hashlib.sha256(), 0
         try:
             with _written(into, file.name) as write:
-                for block in self._blocks(file.name, file.bytes):
+                for block in blocks_of(self.path, self._archive.NameToInfo[file.name], file.bytes):
                     hasher.update(block)
                     size += len(block)
                     write(block)
@@ -214,16 +226,6 @@ class Bundle:
         if size != file.bytes or hasher.hexdigest() != file.sha256:
             return f"{_shown(file.name)} is not what is listed: its digest differs."
         return ""
-
-    def _blocks(self, name: str, most: int) -> Iterator[bytes]:
-        """The content of a member; raises ``BadZipFile`` when there is more of it than ``most`` bytes."""
-        left = most
-        with self._archive.open(name) as member:
-            while block := member.read(_BLOCK):
-                left -= len(block)
-                if left < 0:
-                    raise zipfile.BadZipFile(f"more than {most:,} bytes come out of it")
-                yield block
 
 
 @contextlib.contextmanager
@@ -249,7 +251,7 @@ def _bad_member(info: zipfile.ZipInfo) -> str:
         return "is a link or a device; a bundle holds files only"
     if info.flag_bits & _ENCRYPTED:
         return "is encrypted; bundles are not"
-    if info.compress_type not in _METHODS:
+    if info.compress_type != zipfile.ZIP_DEFLATED:
         return f"is compressed by method {info.compress_type}; bundles are by deflate"
     if info.extra or info.comment:
         return "has extra fields in the archive; bundles have none"

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from benchwright.core.runs import ResultRow
@@ -185,6 +185,39 @@ def check_problem(data: Any) -> None:
     """Raise ``ValueError``, with a clause, unless plain data has every fact of a problem, in its form."""
     if why := _PROBLEM(data):
         raise ValueError(f"it {why}")
+
+
+_GRADING = {
+    **dict.fromkeys(("run_id", "benchmark", "version", "model"), _matching(r"(?s).*\S.*", "name")),
+    "benchwright_version": _matching(r"[0-9][0-9A-Za-z.+!_-]{0,60}", "version"),
+    "judge_version": _whole(0),
+    "finished": _matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,20}(Z|[+-][0-9]{2}:[0-9]{2})", "time"),
+    "wall_seconds": _number(0, _LARGEST_FIGURE),
+    **dict.fromkeys(("executed", "reused"), _whole(0)),
+    "data_pinned": _truth,
+    "samples_digest": _matching(r"[0-9a-f]{64}", "digest"),
+    **dict.fromkeys(("data_source", "samples_name"), _text),
+}
+"""Fields of every manifest of which nothing else follows, and with which nothing else is compared."""
+_GRADING_OF_FUNCTIONS = {
+    **_GRADING,
+    "kind": _matching("functions", "kind of grading"),
+    **dict.fromkeys(("duplicates", "uncontrolled_problems"), _whole(0)),
+}
+
+
+def flaws_of_fields(manifest: Mapping[str, Any], *, functions: bool) -> Iterator[str]:
+    """Clauses for fields of a finished grading's manifest that are absent, or not in their form and range."""
+    for name, check in (_GRADING_OF_FUNCTIONS if functions else _GRADING).items():
+        if name not in manifest:
+            yield f"has no {name}"
+        elif why := check(manifest[name]):
+            yield f"has a {name} that {why}"
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is a whole number that can be one of problems, samples or rows."""
+    return not _whole(0)(value)
 
 
 def check_row(row: ResultRow) -> None:

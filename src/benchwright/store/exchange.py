@@ -85,7 +85,14 @@ class Place:
             return bool(self._files.exists(self._path(name)))
 
     def read(self, name: str) -> bytes:
-        """A file's content; raises ``FileNotFoundError`` when it is not there, ``OSError`` when it is too large."""
+        """A file's content.
+
+        Raises ``FileNotFoundError`` when it is not there, ``OSError`` when it is too large, or no file but a pipe.
+        """
+        if self.local is not None:
+            path = Path(self._path(name))
+            if path.exists() and not path.is_file():
+                raise OSError("it is no file")
         with self._reached("reading", name):
             size = self._files.size(self._path(name))
         if size is not None and size > MAX_FOREIGN_BYTES:

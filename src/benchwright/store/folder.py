@@ -307,7 +307,7 @@ def row_to_plain(row: ResultRow) -> dict[str, Any]:
 
 
 def row_from_plain(data: dict[str, Any]) -> ResultRow:
-    """A row from the plain data of its JSON line; raises ``KeyError`` or ``ValueError`` when it is none."""
+    """A row from the plain data of its JSON line; ``KeyError``, ``TypeError`` or ``ValueError`` when it is none."""
     verdict = Verdict(
         outcome=Outcome(data["outcome"]),
         reason=Reason(data["reason"]),
@@ -327,6 +327,13 @@ def row_from_plain(data: dict[str, Any]) -> ResultRow:
         cpu_seconds=data["cpu_seconds"],
         memory_peak_bytes=data["memory_peak_bytes"],
         strategy=data.get("strategy", ""),  # not in rows written before 0.2
-        notes=tuple(data.get("notes", ())),
-        missing_names=tuple(data.get("missing_names", ())),
+        notes=_texts(data.get("notes", [])),
+        missing_names=_texts(data.get("missing_names", [])),
     )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """A list's parts, which `check_row` looks at; a text, too, has parts, and is no list."""
+    if not isinstance(value, list):
+        raise TypeError(f"expected a list, got {value!r:.40}")
+    return tuple(value)

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from benchwright.core.results import StoredRun
 from benchwright.store.entries import ROWS_FILE
+from benchwright.store.first_hand import first_hand_first
 from benchwright.store.folder import PROBLEMS as PROBLEMS_FILE
 from benchwright.store.row_tables import SCHEMA, flat_lines, spelled, table_of
 
@@ -101,12 +102,13 @@ def _framed(store: "ResultStore", run: StoredRun, schema: pa.Schema) -> pa.Table
 def problems_table(store: "ResultStore", runs: Iterable[StoredRun]) -> pa.Table:
     """One line per problem of each benchmark and version, as the first run that knows it has it.
 
-    Runs whose facts are damaged are left out; ``store.damaged`` has them.
+    Runs that were graded here come first.  Runs whose facts are damaged are left out; ``store.damaged`` has them.
     """
     lines: dict[tuple[str, str, str], dict[str, object]] = {}
-    by_file = {(run.benchmark, run.version, run.files.get(PROBLEMS_FILE)): run for run in reversed(list(runs))}
-    asked = list(reversed(by_file.values()))
-    for run, found in store.sound(asked, lambda run: (run, store.problem_facts(run.entry))):
+    by_file: dict[tuple[str, str, str | None], StoredRun] = {}
+    for run in first_hand_first(runs):  # equal files are read once
+        by_file.setdefault((run.benchmark, run.version, run.files.get(PROBLEMS_FILE)), run)
+    for run, found in store.sound(by_file.values(), lambda run: (run, store.problem_facts(run.entry))):
         for facts in found.values():
             line = {"benchmark": run.benchmark, "version": run.version, **facts.to_plain()}
             line["problem_id"] = line.pop("id")

@@ -121,6 +121,8 @@ class Layout:
     def check_schema(self) -> None:
         """Raise `UsageError` when this version cannot read the store."""
         path = self.root / STORE_FILE
+        if path.exists() and not path.is_file():  # reading a named pipe would wait without end
+            raise UsageError(f"{path} is no file; name another folder with --store.")
         try:
             document = json.loads(path.read_bytes())
         except (OSError, ValueError, RecursionError) as error:
@@ -147,6 +149,8 @@ class Layout:
         path = self.entry(name) / ENTRY_FILE
         if path.is_symlink() or path.parent.is_symlink():
             raise ValueError(f"it, or its {ENTRY_FILE}, is a link")
+        if path.exists() and not path.is_file():
+            raise ValueError(f"its {ENTRY_FILE} is no file")
         try:
             data = path.read_bytes()
             foreign = self.foreign(name).exists()

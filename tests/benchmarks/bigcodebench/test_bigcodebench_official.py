@@ -171,7 +171,7 @@ def test_other_files_are_not_taken_for_official_results(tmp_path: Path, content:
 
 def test_an_absent_result_file_is_a_usage_error(tmp_path: Path) -> None:
     """A path that does not exist is named."""
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="There is no file"):
         read_official_verdicts(tmp_path / "nowhere.json")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from benchwright.benchmarks.base import OfficialFiles, OfficialResults, ProblemSet, SampleKey
+from benchwright.benchmarks.reading import open_file
 from benchwright.benchmarks.writing import write_pieces
 from benchwright.core.errors import UsageError
 from benchwright.core.runs import ResultRow, Score
@@ -59,7 +60,8 @@ def write_official_files(folder: Path, stem: str, results: OfficialResults, prob
 def read_official_verdicts(path: Path) -> dict[SampleKey, str]:
     """Status by sample of an official ``*_eval_results.json``, plain or gzip; else raises `UsageError`."""
     try:
-        data = path.read_bytes()
+        with open_file(path) as file:
+            data = file.read()
         if data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
         document = json.loads(data)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchwright.benchmarks.jsonl import Hasher, read_json_lines, type_name
+from benchwright.benchmarks.jsonl import read_json_lines, type_name
+from benchwright.benchmarks.reading import Hasher
 from benchwright.benchmarks.tables import is_parquet, read_parquet_rows
 from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError

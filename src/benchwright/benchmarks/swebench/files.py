@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchwright.benchmarks.documents import parse_document, unpacked
-from benchwright.benchmarks.jsonl import MAX_LINE_BYTES, Hasher, read_json_lines, type_name
-from benchwright.benchmarks.reading import hash_file
+from benchwright.benchmarks.jsonl import MAX_LINE_BYTES, read_json_lines, type_name
+from benchwright.benchmarks.reading import Hasher, hash_file
 from benchwright.benchmarks.tables import is_parquet, read_parquet_rows
 from benchwright.core.errors import UsageError
 

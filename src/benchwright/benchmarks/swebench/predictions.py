@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchwright.answers.reading import MAX_ANSWER_BYTES, too_large, unreadable_because
-from benchwright.benchmarks.jsonl import Hasher, type_name
-from benchwright.benchmarks.reading import hash_file, open_file
+from benchwright.benchmarks.jsonl import type_name
+from benchwright.benchmarks.reading import Hasher, hash_file, open_file
 from benchwright.benchmarks.repositories import PatchFile, RepositorySet, named_few
 from benchwright.benchmarks.swebench.files import Entry, read_entries
 from benchwright.core.attempts import Attempt
