@@ -119,9 +119,24 @@ def test_what_is_missing_is_said(graded: GradeReport, tmp_path: Path) -> None:
     assert (report.records, report.without_record) == (0, 6)
     assert [note[:40] for note in report.notes] == [
         "The results folder does not hold the ans",
-        "6 jobs have no record here; nothing in t",
+        "6 jobs have no record here, or another t",
     ]
     assert {finding.check for finding in verify(report.path).findings} == {"records", "answers"}
+
+
+def test_records_of_another_execution_are_not_taken(graded: GradeReport, home: Path, tmp_path: Path) -> None:
+    """A home that executed the same jobs another time has records that nothing was judged by."""
+    other = elsewhere(tmp_path)
+    jobs = sorted({row.job_digest for row in graded.rows if row.job_digest})
+    with Workspace(home=home).records() as known, other.records() as store:
+        records = [known.get(job) for job in jobs]
+        for place, one in enumerate(records):
+            assert one is not None
+            store.put(dataclasses.replace(one, wall_seconds=one.wall_seconds + 1) if place else one)
+    report = write_bundle(graded.folder, tmp_path / "a.bw.zip", other)
+    assert (report.records, report.without_record) == (1, 5)
+    assert {json.loads(line)["job_digest"] for line in files_of(report.path)["records.jsonl"].splitlines()} == {jobs[0]}
+    assert report.notes[0].startswith("5 jobs have no record here, or another")
 
 
 def test_a_bundle_needs_its_name_and_a_finished_grading(graded: GradeReport, home: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,8 +20,10 @@ from benchwright.app.verifying import verified
 from benchwright.app.verifying_settings import gives_limits
 from benchwright.app.workspace import Workspace
 from benchwright.core.controls import ControlRun
+from benchwright.core.digest import digest_of
 from benchwright.core.errors import UsageError
-from benchwright.core.repositories import RepositoryControls
+from benchwright.core.execution import ExecutionRecord
+from benchwright.core.repositories import RepositoryControls, RepositoryRecord
 from benchwright.core.results import BUNDLED, StoredRun
 from benchwright.core.runs import ResultRow
 from benchwright.store.bundle import SUFFIX, BundleHead, listed, write_archive
@@ -207,16 +209,26 @@ def _without_paths(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _write_evidence(
     scratch: Path, folder: ResultsFolder, manifest: Mapping[str, Any], rows: list[ResultRow], store: RecordStore
 ) -> frozenset[str]:
-    """Write the records that rows name, and the control runs; returns the digests of the jobs that have a record."""
+    """Write the records that rows were judged by, and the control runs; returns the digests of jobs with a record."""
     repositories = of_repositories(manifest)
-    jobs = {row.job_digest for row in rows if row.job_digest is not None}
-    known = store.known_repository(jobs) if repositories else store.known(jobs)
+    known = _judged_by(rows, store.get_repository if repositories else store.get)
     with (scratch / RECORDS).open("wb") as file:
         file.writelines(record_lines(known, store, repositories=repositories))
     controls = _repository_controls(manifest, store) if repositories else _controls(folder, manifest, store)
     with (scratch / CONTROLS).open("wb") as file:
         file.writelines(control_lines(controls))
-    return frozenset(known)
+    return known
+
+
+def _judged_by(
+    rows: Iterable[ResultRow], get: Callable[[str], ExecutionRecord | RepositoryRecord | None]
+) -> frozenset[str]:
+    """The jobs whose record is the one that a row was judged by: another home may have executed the same job, too."""
+    named = {(row.job_digest, row.verdict.record_digest) for row in rows if row.job_digest is not None}
+    found = ((job, digest, get(job)) for job, digest in named)
+    return frozenset(
+        job for job, digest, record in found if record is not None and digest_of(record.to_plain()) == digest
+    )
 
 
 def _controls(folder: ResultsFolder, manifest: Mapping[str, Any], store: RecordStore) -> list[ControlRun]:
@@ -247,4 +259,7 @@ def _notes(files: Mapping[str, Path | bytes], lost: frozenset[str] | set[str]) -
     if SAMPLES not in files and PATCHES not in files:
         yield "The results folder does not hold the answers, so the bundle is not sound and cannot be graded again."
     if lost:
-        yield f"{len(lost)} jobs have no record here; nothing in the bundle shows what became of them."
+        yield (
+            f"{len(lost)} jobs have no record here, or another than they were judged by; nothing in the bundle "
+            f"shows what became of them. The home that graded them has it."
+        )
