@@ -77,7 +77,7 @@ def sentence(done: Done) -> str:
         (["--samples", "3"], "3 samples at temperature 0"),
         (["--temperature", "nan"], "A temperature is a number from 0 to 100"),
         (["--max-cost", "1"], "the price of openai-api/fake/m is not known"),
-        (["--prices", "nowhere.toml"], "There is no file nowhere.toml"),
+        (["--prices", "nowhere.toml"], "The price file nowhere.toml cannot be read"),
         (["--model-arg", "key"], "--model-arg takes name=value; got 'key'"),
         (["-M", "nonsense=1"], "'nonsense'"),
         (["-G", "top_p"], "--generate takes name=value"),
