@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from benchwright.app.bundle_files import flaws_of_files
 from benchwright.app.repositories.results import REPOSITORIES
 from benchwright.app.workspace import Workspace
-from benchwright.benchmarks.reading import check_file
 from benchwright.core.controls import ControlRun, place_of
 from benchwright.core.errors import MachineError, UsageError
 from benchwright.core.execution import Isolation
@@ -78,11 +77,6 @@ def from_others(*paths: Path) -> Iterator[None]:
         ) from error
 
 
-def check_bundle_file(path: Path) -> None:
-    """Raise `UsageError` where no bundle can be read from: nothing is there, or a device that may never end."""
-    check_file(path)
-
-
 def unpack_into(path: Path, out: Path | None) -> Path:
     """Unpack a bundle, checked, into a new folder; returns the folder.
 
@@ -116,7 +110,6 @@ def opened_results(path: Path) -> Iterator[ResultsFolder]:
 
 def _unpack(path: Path, folder: Path) -> None:
     """Unpack a bundle, checked; raises `UsageError` for files that no bundle has, or that have no one meaning."""
-    check_bundle_file(path)
     with Bundle(path) as bundle:
         bundle.extract(folder)
         for name, flaw in flaws_of_files(folder, (file.name for file in bundle.head.files)):

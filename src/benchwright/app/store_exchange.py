@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchwright.app.evidence import check_bundle_file
 from benchwright.app.recording import open_store, open_to_read, take_folder
 from benchwright.app.stored_results import choose, run_line
 from benchwright.app.workspace import Workspace
@@ -215,8 +214,6 @@ def _beside(entry: str, *, take_over: bool) -> str:
 
 
 def _import_own(path: Path, form: str, workspace: Workspace, store: Path | None, *, take_over: bool) -> StoreImport:
-    if form == _BUNDLE:
-        check_bundle_file(path)
     with open_store(workspace, store) as opened:
         before = opened.layout.names()
         if form == _BUNDLE:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import click
 
-from benchwright.app.evidence import check_bundle_file
 from benchwright.app.verifying import VerifyReport, verify
 from benchwright.cli.main import print_json, visible
 from benchwright.cli.options import json_option
@@ -37,7 +36,6 @@ def command(bundle: Path, signer: Path | None, dataset: Path | None, allow_open:
     given), 2 for a file that is no bundle or of an unknown schema version.  Where the archive is not what its list
     says, nothing else is looked at.
     """
-    check_bundle_file(bundle)
     report = verify(bundle, signer=signer, dataset=dataset)
     if as_json:
         print_json(report.to_plain())

@@ -58,7 +58,10 @@ class Bundle:
         """
         self.path = path
         try:
-            self.size = path.stat().st_size
+            status = path.stat()
+            if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+                raise UsageError(f"{path} is a pipe, a device or a socket; expected a file.")
+            self.size = status.st_size
             self._archive = zipfile.ZipFile(path)
         except FileNotFoundError:
             raise UsageError(f"There is no file {path}.") from None
