@@ -16,6 +16,8 @@ import pytest
 from little_home import SECOND, SOUND, BuiltHome
 from running_bw import PROGRAM, Done, Run
 
+from left_behind import mounts, own_seconds, processes_with
+
 sys.path.append(str(Path(__file__).parents[1] / "bridge"))
 
 import inspect_streams  # noqa: F401 - imported for what it does
@@ -433,35 +435,20 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.05)
 
 
-def marked(mark: str) -> list[int]:
-    """Processes of this machine that carry a mark in their command line."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            if mark.encode() in path.read_bytes():
-                found.append(int(path.parent.name))
-    return [pid for pid in found if pid != os.getpid()]
-
-
-def mounts() -> list[str]:
-    """What is mounted on this machine, but for the containers of others."""
-    return [line for line in Path("/proc/mounts").read_text().splitlines() if "docker" not in line]
-
-
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGABRT])
 def test_nothing_is_left_when_a_run_is_ended(built: BuiltHome, folder: Path, how: signal.Signals) -> None:
     """Ctrl-C, ``kill -9`` and a crash end the agents' processes; what is finished stays, and the command goes on."""
-    mark = f"97{os.getpid()}"
+    mark = own_seconds(97)
     turns = {SOUND: by_bash(built.little.gold), SECOND: [call("bash", command=f"sleep {mark}"), SUBMIT]}
     options = ("--ids", f"{SOUND},{SECOND}", "--at-once", "2")
-    before = mounts()
+    before = mounts(folder)
     with started(built, folder, turns, *options) as process:
-        wait_for(lambda: bool(marked(f"sleep\0{mark}")), "the agent's command")
+        wait_for(lambda: bool(processes_with(f"sleep\0{mark}")), "the agent's command")
         wait_for(lambda: SOUND in finished(folder), "the other sample")
         process.send_signal(how)
         process.wait(SECONDS)
-    wait_for(lambda: not marked(f"sleep\0{mark}"), "the agent's command to be gone")
-    assert mounts() == before
+    wait_for(lambda: not processes_with(f"sleep\0{mark}"), "the agent's command to be gone")
+    assert mounts(folder) == before
     turns[SECOND] = [SUBMIT]
     with started(built, folder, turns, *options) as process:
         out, errors = process.communicate(timeout=SECONDS)

@@ -16,6 +16,7 @@ from little_repositories import LIMITS, Bench, Graded
 
 from benchwright.core.execution import MIB
 from benchwright.core.verdicts import Outcome
+from left_behind import processes_with
 
 pytestmark = pytest.mark.namespaces
 
@@ -296,18 +297,7 @@ def test_survivors(here: Bench) -> None:
     mark = f"little-survivor-{os.getpid()}"
     graded = attack(here, SURVIVORS.format(mark=mark))
     assert graded.verdict.outcome is Outcome.PASSED, graded.verdict
-    assert not _processes_with(mark)
-
-
-def _processes_with(word: str) -> list[str]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and word.encode() in (entry / "cmdline").read_bytes():
-                found.append(entry.name)
-        except OSError:
-            continue
-    return found
+    assert not processes_with(mark)
 
 
 FULL = """

@@ -204,17 +204,20 @@ def test_nothing_is_left_behind(sandbox: DockerSandbox, image: Image) -> None:
 def test_containers_of_killed_hosts_are_removed(image: Image) -> None:
     """The next sandbox removes what a killed process left, and nothing of processes that live."""
     program = f"""
-        import os, signal
+        import sys
         from benchwright.sandboxes.base import Image, WorkspaceLimits
         from benchwright.sandboxes.docker import DockerSandbox
         image = Image(digest="", reference={image.reference!r}, environ={dict(image.environ)!r})
         limits = WorkspaceLimits(memory_bytes={64 * MIB}, processes=20, scratch_bytes={MIB})
         print(DockerSandbox().open(image, limits)._name, flush=True)
-        os.kill(os.getpid(), signal.SIGKILL)
+        sys.stdin.read()
     """
-    killed = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
-    orphan = killed.stdout.strip()
-    assert orphan and orphan in docker("ps", "--format", "{{.Names}}")
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as host:
+        assert host.stdout is not None
+        orphan = host.stdout.readline().strip()
+        assert orphan and orphan in docker("ps", "--format", "{{.Names}}")
+        host.kill()
     first = DockerSandbox()
     with first.open(image, LIMITS) as workspace:
         names = docker("ps", "-a", "--format", "{{.Names}}")
@@ -223,11 +226,17 @@ def test_containers_of_killed_hosts_are_removed(image: Image) -> None:
         assert shell(workspace, "true").exit_status == 0
 
 
+def interfaces() -> set[str]:
+    """The network interfaces of this machine."""
+    return {line.partition(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]}
+
+
 def test_the_network_for_building(sandbox: DockerSandbox, image: Image) -> None:
     """Asked for, it is the host's own: the host's interfaces are seen inside."""
     with sandbox.open(image, LIMITS, network=True) as workspace:
+        before = interfaces()
         inside = shell(workspace, "cat /proc/net/dev").output.decode()
-    ours = {line.partition(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]}
+    ours = before & interfaces()
     if ours == {"lo"}:
         pytest.skip("this machine has no network")
     assert all(name in inside for name in ours if not name.startswith("veth"))

@@ -24,6 +24,7 @@ from benchwright.sandboxes.namespaces.live import NamespaceLiveProcess, Namespac
 from benchwright.sandboxes.users import user_mapping
 from benchwright.testing.calls import in_threads
 from benchwright.testing.live_calls import LIMITS, SECONDS, shell, start
+from left_behind import mounts, own_seconds, processes_with
 
 pytestmark = pytest.mark.namespaces
 
@@ -43,16 +44,6 @@ def eventually(condition: Any) -> bool:
 def children(pid: int) -> list[int]:
     """Ids of a process's children."""
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def processes_with(word: str) -> list[str]:
-    """Ids of all processes of this machine with a word in their command line."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if entry.name.isdigit() and word.encode() in (entry / "cmdline").read_bytes():
-                found.append(entry.name)
-    return found
 
 
 def guests() -> set[int]:
@@ -90,12 +81,12 @@ def test_the_classes_are_what_the_protocols_ask_for(sandbox: LiveSandbox) -> Non
 def test_nothing_is_left_behind(sandbox: LiveSandbox, image: Image, tmp_path: Path) -> None:
     """After closing there is no process, mount, thread, control group or descriptor that was not there before."""
     tmp_path.chmod(0o755)
-    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    mounted, mark = mounts(tmp_path), own_seconds(18642)
     before = (guests(), groups_of_this_process(), descriptors(), threading.active_count())
     workspace = sandbox.open_live(image, LIMITS, shared={"/shared": tmp_path})
     assert len(guests()) == len(before[0]) + 1
-    shell(workspace, "sleep 18642 & setsid sleep 18642 & (sleep 18642; echo) & exit 0")
-    running = start(workspace, "sleep 18642")
+    shell(workspace, f"sleep {mark} & setsid sleep {mark} & (sleep {mark}; echo) & exit 0")
+    running = start(workspace, f"sleep {mark}")
     workspace.put("/testbed/x", b"x")
     archive_of(workspace).close()
     workspace.written()
@@ -103,9 +94,8 @@ def test_nothing_is_left_behind(sandbox: LiveSandbox, image: Image, tmp_path: Pa
     with pytest.raises(SandboxFault, match="closed"):
         running.wait()
     assert (guests(), groups_of_this_process(), descriptors(), threading.active_count()) == before
-    new = set(Path("/proc/self/mountinfo").read_text().splitlines()) - set(mounts)
-    assert not [line for line in new if "/docker/" not in line]  # another program's, which may run at the same time
-    assert not processes_with("18642")
+    assert not mounts(tmp_path) - mounted
+    assert not processes_with(mark)
 
 
 @pytest.mark.parametrize("who", ["process 1", "launcher"])
@@ -115,7 +105,7 @@ def test_a_killed_guest_is_a_fault_for_whoever_waits_and_whoever_asks(
     """Closing clears everything away."""
     before = guests()
     workspace = sandbox.open_live(image, LIMITS)
-    process = start(workspace, "sleep 17531")
+    process = start(workspace, f"sleep {own_seconds(17531)}")
     (launcher,) = guests() - before
     (inner,) = children(launcher)
     os.kill(launcher if who == "launcher" else inner, signal.SIGKILL)
@@ -129,7 +119,7 @@ def test_a_killed_guest_is_a_fault_for_whoever_waits_and_whoever_asks(
     process.kill()
     workspace.close()
     assert not groups_of_this_process()
-    assert eventually(lambda: not processes_with("17531"))
+    assert eventually(lambda: not processes_with(own_seconds(17531)))
     assert guests() == before
 
 
@@ -139,7 +129,7 @@ def test_a_stopped_guest_is_a_fault(sandbox: LiveSandbox, image: Image, monkeypa
         monkeypatch.setattr(f"benchwright.sandboxes.namespaces.live.{name}", 0.2)
     before = guests()
     workspace = sandbox.open_live(image, LIMITS)
-    process = start(workspace, "sleep 17532", seconds=0.2)
+    process = start(workspace, f"sleep {own_seconds(17532)}", seconds=0.2)
     (launcher,) = guests() - before
     (inner,) = children(launcher)
     os.kill(inner, signal.SIGSTOP)
@@ -148,7 +138,7 @@ def test_a_stopped_guest_is_a_fault(sandbox: LiveSandbox, image: Image, monkeypa
             call()
     workspace.close()
     assert guests() == before
-    assert not processes_with("17532")
+    assert not processes_with(own_seconds(17532))
 
 
 HOST = """
@@ -160,7 +150,7 @@ from benchwright.sandboxes.base import RunLimits, WorkspaceLimits
 from benchwright.sandboxes.namespace import NamespaceSandbox
 limits = WorkspaceLimits(memory_bytes=1 << 28, processes=64, scratch_bytes=1 << 26)
 workspace = NamespaceSandbox().open_live(sandbox_rootfs.image(Path(sys.argv[2])), limits)
-script = "trap '' HUP TERM; setsid sleep 19753 & sleep 19753 & echo; sleep 19753; sleep 19753"
+script = "trap '' HUP TERM; setsid sleep {0} & sleep {0} & echo; sleep {0}; sleep {0}".format(sys.argv[4])
 process = workspace.start(["sh", "-c", script], limits=RunLimits(wall_seconds=600))
 print("ready", flush=True)
 if sys.argv[3] == "wait": process.wait()
@@ -171,18 +161,26 @@ if sys.argv[3] == "wait": process.wait()
 def test_nothing_survives_the_host(sandbox: LiveSandbox, image: Image, end: str) -> None:
     """Whoever opened the workspace may be killed at any moment, or end without closing it."""
     sources = f"{Path(namespace_module.__file__).parents[2]}:{Path(sandbox_rootfs.__file__).parent}"
-    command = [sys.executable, "-c", HOST, sources, str(image.layers[0]), "wait" if end == "killed" else ""]
+    command = [
+        sys.executable,
+        "-c",
+        HOST,
+        sources,
+        str(image.layers[0]),
+        "wait" if end == "killed" else "",
+        own_seconds(19753),
+    ]
     host = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert host.stdout is not None
     try:
         assert host.stdout.readline() == b"ready\n"
-        assert end == "exits" or eventually(lambda: len(processes_with("19753")) >= 3)
+        assert end == "exits" or eventually(lambda: len(processes_with(own_seconds(19753))) >= 3)
     finally:
         if end == "killed":
             host.kill()
         assert host.wait(SOON_SECONDS) == (-9 if end == "killed" else 0)
         host.stdout.close()
-    assert eventually(lambda: not processes_with("19753"))
+    assert eventually(lambda: not processes_with(own_seconds(19753)))
 
 
 def test_twenty_workspaces_are_open_at_once(sandbox: LiveSandbox, image: Image) -> None:

@@ -26,6 +26,7 @@ from benchwright.sandboxes.groups import WorkspaceGroup
 from benchwright.sandboxes.namespace import NamespaceSandbox, NamespaceWorkspace
 from benchwright.sandboxes.namespaces.groups import WorkspaceGroups
 from benchwright.sandboxes.users import BASE_UID, ID_COUNT, UserMapping, user_mapping
+from left_behind import mounts, own_seconds, processes_with
 
 pytestmark = pytest.mark.namespaces
 
@@ -97,18 +98,6 @@ def launchers() -> set[int]:
                 continue
             if int(status.rpartition(")")[2].split()[1]) == os.getpid() and b"workspace/__main__.py" in command:
                 found.add(int(entry.name))
-    return found
-
-
-def processes_with(word: str) -> list[str]:
-    """Ids of all processes of this machine with a word in their command line."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and word.encode() in (entry / "cmdline").read_bytes():
-                found.append(entry.name)
-        except OSError:
-            continue
     return found
 
 
@@ -393,19 +382,18 @@ def test_a_refusal_of_the_kernel_names_what_is_missing(
 def test_nothing_is_left_behind(sandbox: Sandbox, image: Image, tmp_path: Path) -> None:
     """After closing there is no process, mount, control group or descriptor that was not there before."""
     tmp_path.chmod(0o755)
-    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    mounted, mark = mounts(tmp_path), own_seconds(8642)
     before = (launchers(), groups_of_this_process(), descriptors())
     for options in ({}, {"shared": {"/shared": tmp_path}}, {"keep": tmp_path / "kept"}, {"network": True}):
         workspace = sandbox.open(image, LIMITS, **options)
         assert len(launchers()) == len(before[0]) + 1
-        workspace.run(["sh", "-c", "sleep 8642 & setsid sleep 8642 & exit 0"], limits=RUN)
+        workspace.run(["sh", "-c", f"sleep {mark} & setsid sleep {mark} & exit 0"], limits=RUN)
         workspace.put("/testbed/x", b"x")
         assert workspace.get("/testbed/x") == b"x"
         workspace.close()
     assert (launchers(), groups_of_this_process(), descriptors()) == before
-    new = set(Path("/proc/self/mountinfo").read_text().splitlines()) - set(mounts)
-    assert not [line for line in new if "/docker/" not in line]  # another program's, which may run at the same time
-    assert not processes_with("8642")
+    assert not mounts(tmp_path) - mounted
+    assert not processes_with(mark)
 
 
 def test_closing_ends_a_running_command(sandbox: Sandbox, image: Image) -> None:
@@ -414,8 +402,8 @@ def test_closing_ends_a_running_command(sandbox: Sandbox, image: Image) -> None:
     (inner,) = [child for parent in launchers() for child in children(parent)]
     threading.Timer(0.3, lambda: os.kill(inner, signal.SIGKILL)).start()
     with pytest.raises(SandboxFault, match=r"ended|gone"):
-        workspace.run(["sleep", "7531"], limits=RUN)
-    assert not processes_with("7531")
+        workspace.run(["sleep", own_seconds(7531)], limits=RUN)
+    assert not processes_with(own_seconds(7531))
     with pytest.raises(SandboxFault, match="closed"):
         shell(workspace, "true")
     assert not launchers()
@@ -462,7 +450,7 @@ limits = WorkspaceLimits(memory_bytes=1 << 28, processes=64, scratch_bytes=1 << 
 workspace = NamespaceSandbox().open(sandbox_rootfs.image(Path(sys.argv[2])), limits)
 workspace.put("/ready", b"")
 print("ready", flush=True)
-script = "trap '' HUP TERM; setsid sleep 9753 & sleep 9753; sleep 9753"
+script = "trap '' HUP TERM; setsid sleep {0} & sleep {0}; sleep {0}".format(sys.argv[3])
 workspace.run(["sh", "-c", script], limits=RunLimits(wall_seconds=600))
 """
 
@@ -470,17 +458,19 @@ workspace.run(["sh", "-c", script], limits=RunLimits(wall_seconds=600))
 def test_nothing_survives_a_killed_host(sandbox: Sandbox, rootfs: Path) -> None:
     """Whoever opened the workspace may be killed at any moment."""
     sources = f"{Path(namespace_module.__file__).parents[2]}:{Path(sandbox_rootfs.__file__).parent}"
-    host = subprocess.Popen([sys.executable, "-c", HOST, sources, str(rootfs)], stdout=subprocess.PIPE)
+    host = subprocess.Popen(
+        [sys.executable, "-c", HOST, sources, str(rootfs), own_seconds(9753)], stdout=subprocess.PIPE
+    )
     assert host.stdout is not None
     try:
         assert host.stdout.readline() == b"ready\n"
-        assert eventually(lambda: len(processes_with("9753")) >= 2)
+        assert eventually(lambda: len(processes_with(own_seconds(9753))) >= 2)
         (launcher,) = children(host.pid)
     finally:
         host.kill()
         host.wait()
         host.stdout.close()
-    assert eventually(lambda: not processes_with("9753"))
+    assert eventually(lambda: not processes_with(own_seconds(9753)))
     assert eventually(lambda: not Path(f"/proc/{launcher}").exists())
 
 
