@@ -147,6 +147,23 @@ def test_what_is_no_key_is_refused(keys: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a private key; give the public one"):
         check(DATA, name, signature, keys / "own")
     assert "which is not in" in check(DATA, name, signature, tmp_path / "text").problem
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match=r"named pipe.*--sign\."):
+        sign(DATA, tmp_path / "pipe")
+    with pytest.raises(UsageError, match=r"named pipe.*--signer"):
+        check(DATA, name, signature, tmp_path / "pipe")
+
+
+def test_a_signer_may_come_out_of_a_pipe_of_the_shell(keys: Path) -> None:
+    """As in ``--signer <(curl …)``."""
+    name, signature = sign(DATA, keys / "own")
+    reading, writing = os.pipe()
+    os.write(writing, (keys / "own.pub").read_bytes())
+    os.close(writing)
+    try:
+        assert check(DATA, name, signature, Path(f"/dev/fd/{reading}")).valid
+    finally:
+        os.close(reading)
 
 
 def test_a_minisign_signature(minisign_keys: Path) -> None:

@@ -25,6 +25,8 @@ _SSH, _MINISIGN = SIGNATURES
 _SECONDS = 60.0
 """A security key waits for a touch."""
 _MINISIGN_MARK = b"untrusted comment:"
+_SIGNERS_BYTES = 1 << 24
+"""More than any list of allowed signers has."""
 _KEY_TYPES = ("ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-")
 _FINGERPRINT = re.compile(r"(SHA256:[A-Za-z0-9+/=]{20,60})")
 _PRINCIPAL = "signer"
@@ -59,11 +61,7 @@ def sign(data: bytes, key: Path) -> tuple[str, bytes]:
 
     Raises `UsageError` when the key cannot be used without asking for a passphrase, or at all.
     """
-    try:
-        with key.open("rb") as file:
-            first = file.read(len(_MINISIGN_MARK))
-    except OSError as error:
-        raise UsageError(f"The key {key} cannot be read ({error.strerror}); name a key file with --sign.") from error
+    first = _start(key, len(_MINISIGN_MARK), f"The key {key}", "name a key file with --sign")
     if first == _MINISIGN_MARK:
         return _MINISIGN, _sign_minisign(data, key)
     done = _run(["ssh-keygen", "-Y", "sign", "-n", NAMESPACE, "-f", str(key)], data)
@@ -110,7 +108,8 @@ def check(data: bytes, name: str, signature: bytes, signer: Path | None) -> Sign
 
     Raises `UsageError` when ``signer`` cannot be used, `MachineError` when the program to check with is not there.
     """
-    known = None if signer is None else _known(signer)
+    what, advice = f"The signer's key {signer}", "give a public key or a file of allowed signers with --signer"
+    known = None if signer is None else _start(signer, _SIGNERS_BYTES, what, advice)
     if why := flaw_of_form(name, signature):
         kind = "minisign" if name == _MINISIGN else "ssh"
         problem = f"the signature is not one over this bundle ({why})"
@@ -126,14 +125,18 @@ def check(data: bytes, name: str, signature: bytes, signer: Path | None) -> Sign
         return key if key.problem else _check_ssh(data, file, signer, known, key)
 
 
-def _known(signer: Path) -> bytes:
+def _start(path: Path, count: int, what: str, advice: str) -> bytes:
+    """The first bytes of a file, or of a pipe that the shell has opened already (it is at no path).
+
+    A named pipe that nobody writes to would be waited for without end.
+    """
     try:
-        return signer.read_bytes()
+        if path.is_fifo() and path.resolve().exists():
+            raise UsageError(f"{what} cannot be read (it is a named pipe); {advice}.")
+        with path.open("rb") as file:
+            return file.read(count)
     except OSError as error:
-        raise UsageError(
-            f"The signer's key {signer} cannot be read ({error.strerror}); give a public key or a file of allowed "
-            f"signers with --signer."
-        ) from error
+        raise UsageError(f"{what} cannot be read ({error.strerror}); {advice}.") from error
 
 
 def _fingerprint(data: bytes, signature: Path) -> SignatureReport:
