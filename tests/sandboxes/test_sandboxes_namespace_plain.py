@@ -24,6 +24,7 @@ CANDIDATES = (
     sys.executable,
 )
 FILES = (
+    "../left_behind.py",
     "conftest.py",
     "live_pieces.py",
     "sandbox_rootfs.py",
@@ -72,7 +73,7 @@ def test_the_sandbox_works_for_a_plain_user(folder: Path) -> None:
     for package in ("benchwright", "benchwright_guest"):
         shutil.copytree(Path(benchwright.__file__).parents[1] / package, folder / "src" / package, ignore=ignored)
     for name in FILES:
-        shutil.copy(Path(__file__).with_name(name), folder / name)
+        shutil.copy(Path(__file__).parent / name, folder)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    namespaces: needs namespaces\n")
     home = folder / "home"
     home.mkdir()

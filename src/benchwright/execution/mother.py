@@ -28,6 +28,8 @@ _GRACE_SECONDS = 30.0  # past a job's own deadline, before its slot is given up
 _SPENT_SHARE = 0.25
 """A job that came this near its memory limit leaves pages behind whose release the kernel takes its time for."""
 _END_SECONDS = 5.0  # for a slot to end after we hung up; it kills its job first, which takes milliseconds
+_GONE_SECONDS = 1.0
+"""A process that is being ended hangs up first, and can be seen to be gone a moment later."""
 _DRAIN_SECONDS = 1.0
 """Everything that held the other ends is dead by then; what keeps them open is a descriptor in flight to nobody."""
 _KEPT_OUTPUT_BYTES = 64 * 1024
@@ -163,13 +165,22 @@ class Mother:
             theirs.close()
             answer = await asyncio.get_running_loop().sock_recv(ours, 65536)
         except OSError as error:
+            await self._let_end()
             raise SandboxFault(f"the guest is gone: {error}") from error
         finally:
             theirs.close()
         if not answer:  # a refusal by the kernel is always reported
+            await self._let_end()
             raise SandboxFault("a slot, or its guest, ended while the slot was being made")
         event: dict[str, Any] = json.loads(answer)
         return event
+
+    async def _let_end(self) -> None:
+        """Wait, for a bounded time, for the process to be gone: whoever asks for a slot next must not ask it again."""
+        for _ in range(round(_GONE_SECONDS / 0.01)):
+            if not self.alive:
+                return
+            await asyncio.sleep(0.01)
 
     def close(self) -> None:
         """End the mother; slots end when their own sockets close."""
@@ -192,6 +203,16 @@ class Slot:
         self._jobs = 0
         self.spent = False
         """Whether the slot must not get another job: its control group may still hold the last one's memory."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether an idle slot can still be asked; one that has died has hung up."""
+        try:
+            return bool(self._control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
 
     async def run(self, job: Job, watched_modules: frozenset[str]) -> RawExecution:
         """Execute one job; raises `SandboxFault` when the slot itself breaks (it must then be closed)."""

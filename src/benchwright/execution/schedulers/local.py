@@ -29,6 +29,8 @@ from benchwright.execution.target import Target
 from benchwright.sandboxes.cgroups import GroupFactory
 
 _TRIES = 3
+_PAUSE_SECONDS = 0.1
+"""After a slot broke, and twice as long the second time: what ended it may be about to end the others."""
 _LIGHT_SHARE = 0.5
 """A job that used less of a core than this in its control run counts as a sleeper."""
 _LIGHT_PER_WORKER = 4
@@ -406,6 +408,7 @@ class _Crew:
             except SandboxFault as fault:
                 reason = str(fault)
                 self._drop(slot)
+                await asyncio.sleep(_PAUSE_SECONDS * attempt)
                 continue
             except BaseException:
                 self._drop(slot)
@@ -416,9 +419,27 @@ class _Crew:
 
     async def _take(self, tier: str) -> Slot:
         idle = self._idle.setdefault(tier, [])
-        slot = idle.pop() if idle else await (await self._mother(tier)).slot()
+        while idle:
+            slot = idle.pop()
+            if slot.alive:
+                break
+            self._drop(slot)
+        else:
+            slot = await self._new_slot(tier)
         self._busy.add(slot)
         return slot
+
+    async def _new_slot(self, tier: str) -> Slot:
+        """A slot of a mother that lives: that one has died meanwhile is no attempt at a job."""
+        for last in (False,) * (_TRIES - 1) + (True,):
+            mother = await self._mother(tier)
+            try:
+                return await mother.slot()
+            except SandboxFault:
+                if mother.alive or last:
+                    raise
+            _raise_if_cancelled()
+        raise AssertionError("the last try returns or raises")
 
     def _give_back(self, tier: str, slot: Slot) -> None:
         if slot.spent:
@@ -446,10 +467,20 @@ class _Crew:
             raise MachineError(
                 f"Environment {self._target.name} has no guest tier {name!r}; known: {', '.join(tiers)}."
             )
-        mother = Mother(self._target, tiers[name], self._options.isolation, self._groups)
-        self._started.append(mother)
-        await mother.start()
-        return mother
+        for _ in range(_TRIES):
+            _raise_if_cancelled()
+            mother = Mother(self._target, tiers[name], self._options.isolation, self._groups)
+            self._started.append(mother)
+            try:
+                await mother.start()
+            except SandboxFault as fault:
+                reason = fault
+            else:
+                return mother
+        raise MachineError(
+            f"The guest for {self._target.name} ({name}) was killed each of the {_TRIES} times that it was started; "
+            f"is there too little memory? Try `bw env check {self._target.name}`."
+        ) from reason
 
     async def close(self) -> None:
         """End every slot and mother."""
