@@ -130,6 +130,7 @@ def grade_into(
     scheduler = LocalScheduler(inputs.target, LocalOptions(workers=options.workers, isolation=options.isolation))
     jobs = (item.scheduled for item in prepared if item.scheduled is not None)
     run = run_jobs(jobs, scheduler, store, report)
+    # What was executed for an answer that was asked for again afterwards is in the store and not among these jobs.
     run = dataclasses.replace(run, executed=run.executed + executed_before, reused=max(0, run.reused - executed_before))
     rows = _rows(inputs, pipeline, prepared, run, store, options.scores)
     here = {problem.id: controls[problem.digest] for problem in problems.values() if problem.digest in controls}

@@ -63,7 +63,12 @@ class Mother:
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:
-        """Start the process and wait until its modules are imported; raises `MachineError` when it cannot."""
+        """Start the process and wait until its modules are imported.
+
+        Raises:
+            MachineError: It cannot be started, or ends by itself.
+            SandboxFault: It was killed meanwhile, as on a machine whose memory is full; another one may start.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control = ours
         command = [str(self._target.python), "-I", "-B", str(guest_package() / "__main__.py"), str(theirs.fileno())]
@@ -127,7 +132,8 @@ class Mother:
         """A new slot.
 
         Raises:
-            SandboxFault: The guest or the slot has died, or no control group can be made.
+            SandboxFault: The guest or the slot has died, or no control group can be made.  If it is the guest, it is
+                not `alive` any more.
             IsolationRefusedError: The kernel refuses the isolation level.
         """
         if self._control is None:

@@ -29,6 +29,7 @@ from benchwright.execution.target import Target
 from benchwright.sandboxes.cgroups import GroupFactory
 
 _TRIES = 3
+"""Attempts at a job, starts of a guest that is killed meanwhile, and guests asked that die before they give a slot."""
 _PAUSE_SECONDS = 0.1
 """After a slot broke, and twice as long the second time: what ended it may be about to end the others."""
 _LIGHT_SHARE = 0.5
@@ -396,7 +397,7 @@ class _Crew:
             await asyncio.gather(*runs, return_exceptions=True)
 
     async def execute(self, job: Job) -> ExecutionRecord:
-        """One job to its record; the only place where a `SandboxFault` is caught."""
+        """One job to its record; the only place where a `SandboxFault` ends an attempt, and becomes a record."""
         reason = ""
         for attempt in range(1, _TRIES + 1):
             _raise_if_cancelled()
@@ -430,7 +431,10 @@ class _Crew:
         return slot
 
     async def _new_slot(self, tier: str) -> Slot:
-        """A slot of a mother that lives: that one has died meanwhile is no attempt at a job."""
+        """A slot of a mother that lives: that one has died meanwhile is no attempt at a job.
+
+        Raises what `Mother.slot` does.
+        """
         for _ in range(_TRIES - 1):
             mother = await self._mother(tier)
             try:
@@ -462,6 +466,7 @@ class _Crew:
         return await asyncio.shield(task)
 
     async def _start(self, name: str) -> Mother:
+        """A mother that is ready; raises `MachineError` when there is none of that name, or it does not start."""
         tiers = {tier.name: tier for tier in self._target.tiers}
         if name not in tiers:
             raise MachineError(
