@@ -21,6 +21,7 @@ from benchwright.core.errors import IsolationRefusedError, SandboxFault, UsageEr
 from benchwright.core.execution import MIB
 from benchwright.sandboxes import docker as docker_module
 from benchwright.sandboxes.base import Image, LiveProcess, LiveResult, RunLimits, WorkspaceLimits
+from benchwright.sandboxes.containers import copies as copies_module
 from benchwright.sandboxes.containers import guard as guard_module
 from benchwright.sandboxes.containers.caring import LiveContainer
 from benchwright.sandboxes.containers.copies import ContainerFiles
@@ -227,18 +228,47 @@ def test_a_large_file_of_a_tree_comes_without_its_content(workspace: DockerLiveW
             }  # fmt: skip
 
 
-@pytest.mark.parametrize(("cut", "status"), [(None, 1), (700, 0), (700, 1)])
-def test_an_archive_that_breaks_off(tmp_path: Path, cut: int | None, status: int) -> None:
-    """It is not taken for a tree with fewer files."""
+def archive_of_a_file() -> str:
+    """What an engine hands out for a file of 600 bytes."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as written:
         member = tarfile.TarInfo("./file")
         member.size = 600
         written.addfile(member, io.BytesIO(b"x" * 600))
-    output = archive.getvalue()[:cut].decode()
-    client = fake_engines.fake_client(tmp_path, {"cp": (status, output, "unexpected EOF")})
+    return archive.getvalue().decode()
+
+
+@pytest.mark.parametrize(("cut", "status"), [(None, 1), (700, 0), (700, 1)])
+def test_an_archive_that_breaks_off(tmp_path: Path, cut: int | None, status: int) -> None:
+    """It is not taken for a tree with fewer files."""
+    client = fake_engines.fake_client(tmp_path, {"cp": (status, archive_of_a_file()[:cut], "unexpected EOF")})
     with pytest.raises(SandboxFault, match="broke off"):
         ContainerFiles(Engine(str(client.path)), "container").tree("/testbed", io.BytesIO())
+
+
+def test_a_file_that_breaks_off_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until it is whole, or it has broken off too often; never is a part of it taken for the file."""
+    pauses = list[float]()
+    monkeypatch.setattr(copies_module.time, "sleep", pauses.append)
+    client = fake_engines.fake_client(tmp_path, {"cp": (0, archive_of_a_file()[:700], "")})
+    files = ContainerFiles(Engine(str(client.path)), "container")
+    with pytest.raises(SandboxFault, match="broke off in the middle of container:/tmp/file"):
+        files.read("/tmp/file", 1000)
+    assert len(client.asked) == len(pauses) + 1 > 5
+
+    def mend(seconds: float) -> None:
+        fake_engines.fake_client(tmp_path, {"cp": (0, archive_of_a_file(), "")})
+
+    monkeypatch.setattr(copies_module.time, "sleep", mend)
+    assert files.read("/tmp/file", 1000) == b"x" * 600
+
+
+def test_files_that_get_shorter_while_they_are_read(workspace: DockerLiveWorkspace) -> None:
+    """A reader gets one of the contents there were, however fast another process writes."""
+    writer = "while :; do head -c 300000 /dev/zero > /tmp/a/file; done"
+    assert shell(workspace, f"mkdir /tmp/a; : > /tmp/a/file; ({writer}) &").exit_status == 0
+    contents = [workspace.get("/tmp/a/file") for _ in range(40)]
+    assert all(one is not None and one.count(0) == len(one) <= 300_000 for one in contents)
 
 
 def test_a_container_that_cannot_be_removed_is_tried_again(tmp_path: Path) -> None:

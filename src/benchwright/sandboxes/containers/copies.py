@@ -5,6 +5,7 @@ import io
 import posixpath
 import subprocess
 import tarfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO
 
@@ -15,10 +16,18 @@ from benchwright.sandboxes.containers.files import CLEAR, REMOVE, absolute, arch
 
 _COPIED_TYPES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE)
 _READ_BYTES = 1 << 20
+_READ_TRIES, _READ_PAUSE = 10, 0.05  # somebody who rewrites a file without pause spoils a quarter of the tries
 
 
 class NotHandedOutError(Exception):
     """The engine gave no archive; the text says why.  Whether that is a fault the caller has to find out."""
+
+
+class BrokenOffError(SandboxFault):
+    """The engine's archive ended too early.
+
+    A process inside can bring that about: it happens when a file gets shorter while the engine reads it.
+    """
 
 
 class ContainerFiles:
@@ -44,17 +53,21 @@ class ContainerFiles:
     def read(self, path: str, max_bytes: int) -> bytes | None:
         """The bytes of a regular file, None when it is something else.
 
-        Raises `NotHandedOutError` when there is none, and `SandboxFault` when it is larger.
+        Is tried again when the archive breaks off.  Raises `NotHandedOutError` when there is none, and `SandboxFault`
+        when it is larger or breaks off each time.
         """
-        with self._archive("-L", f"{self._name}:{absolute(path)}") as archive:
-            return first_file(archive, path, max_bytes)
+        for _ in range(_READ_TRIES - 1):
+            with contextlib.suppress(BrokenOffError):
+                return self._read_once(path, max_bytes)
+            time.sleep(_READ_PAUSE)
+        return self._read_once(path, max_bytes)
 
     def tree(self, path: str, into: BinaryIO) -> None:
         """Write a folder as an archive; see `benchwright.sandboxes.base.LiveWorkspace.tree`.
 
         Engines leave out what has a path longer than the system takes (4,096 bytes), as every program would.
 
-        Raises `NotHandedOutError` when there is no such folder, and `SandboxFault` when the archive breaks off.
+        Raises `NotHandedOutError` when there is no such folder, and `BrokenOffError` when the archive breaks off.
         """
         folder = posixpath.normpath(path).rstrip("/")
         with tarfile.open(fileobj=into, mode="w|", format=tarfile.PAX_FORMAT) as written:
@@ -66,31 +79,33 @@ class ContainerFiles:
                     if whole is not None:
                         _add(name, single, whole, written)
 
+    def _read_once(self, path: str, max_bytes: int) -> bytes | None:
+        with self._archive("-L", f"{self._name}:{absolute(path)}") as archive:
+            return first_file(archive, path, max_bytes)
+
     def _pass_on(self, folder: str, written: tarfile.TarFile) -> list[str]:
         """Write everything below a folder but the hard links, whose names are returned."""
         links, passed = [], set[str]()
         with self._archive(f"{self._name}:{folder}/.", whole=True) as archive:
-            try:
-                for member in archive:
-                    name = posixpath.normpath(member.name)
-                    if name in (".", "/") or name.split("/")[0] == ".git":
-                        continue
-                    if not member.islnk():
-                        _add(name, archive, member, written)
-                        passed.add(name)
-                    elif (other := _below(member.linkname, folder)) in passed:
-                        written.addfile(_link(name, other, member))
-                    else:
-                        links.append(name)
-            except tarfile.ReadError as error:
-                raise SandboxFault(f"the container engine broke off in the middle of {folder}: {error}") from error
+            for member in archive:
+                name = posixpath.normpath(member.name)
+                if name in (".", "/") or name.split("/")[0] == ".git":
+                    continue
+                if not member.islnk():
+                    _add(name, archive, member, written)
+                    passed.add(name)
+                elif (other := _below(member.linkname, folder)) in passed:
+                    written.addfile(_link(name, other, member))
+                else:
+                    links.append(name)
         return links
 
     @contextlib.contextmanager
     def _archive(self, *source: str, whole: bool = False) -> Iterator[tarfile.TarFile]:
         """What the engine hands out, as a stream; raises `NotHandedOutError` when it is no archive.
 
-        With ``whole`` it must have been read to its end, and raises `SandboxFault` when the engine did not get there.
+        Raises `BrokenOffError` when it ends while it is read; with ``whole``, for an archive that is read to its end,
+        also when the engine did not get there.
         """
         client = self._engine.start(["cp", *source, "-"])
         assert client.stdout is not None and client.stderr is not None
@@ -104,6 +119,10 @@ class ContainerFiles:
                     yield archive
                 if whole:
                     _require_whole(client)
+            except tarfile.ReadError as error:
+                raise BrokenOffError(
+                    f"the container engine broke off in the middle of {source[-1]}: {error}"
+                ) from error
             finally:
                 client.kill()  # the rest of a large folder is of no interest
 
@@ -132,7 +151,7 @@ def _require_whole(client: subprocess.Popen[bytes]) -> None:
         pass
     if client.wait() != 0:
         message = client.stderr.read().decode(errors="replace").strip()
-        raise SandboxFault(f"the container engine broke off: {message}")
+        raise BrokenOffError(f"the container engine broke off: {message}")
 
 
 def _add(name: str, archive: tarfile.TarFile, member: tarfile.TarInfo, written: tarfile.TarFile) -> None:

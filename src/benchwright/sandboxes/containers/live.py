@@ -11,12 +11,12 @@ from benchwright.core.errors import IsolationRefusedError, SandboxFault, UsageEr
 from benchwright.sandboxes.base import LiveProcess, LiveResult, RunLimits
 from benchwright.sandboxes.containers.caring import LiveContainer
 from benchwright.sandboxes.containers.commands import LiveCommand
-from benchwright.sandboxes.containers.copies import ContainerFiles, NotHandedOutError
+from benchwright.sandboxes.containers.copies import BrokenOffError, ContainerFiles, NotHandedOutError
 from benchwright.sandboxes.containers.files import absolute
 from benchwright.sandboxes.containers.workspace import variables
 from benchwright.sandboxes.containers.wrapping import new_token, wrapped
 
-_TREE_TRIES = 3  # an archive breaks off when a file gets shorter while it is read
+_TREE_TRIES = 3
 _NO_FOLDER = ("could not find the file", "could not be found", "no such file", "not a directory", "does not exist")
 
 
@@ -124,7 +124,7 @@ class DockerLiveWorkspace:
                     raise SandboxFault(f"the container engine did not hand out {path}: {error}") from error
                 tarfile.open(fileobj=into, mode="w|").close()
                 return
-            except SandboxFault:
+            except BrokenOffError:
                 if start is None or not left:
                     raise
                 into.seek(start)
