@@ -1,6 +1,7 @@
 """What a test sees of the whole machine, without what other tests do to it at the same time."""
 
 import contextlib
+import fnmatch
 import os
 from pathlib import Path
 
@@ -23,11 +24,19 @@ def mounts(folder: Path) -> set[str]:
 def processes_with(word: str) -> list[int]:
     """The processes of this machine, but for this one, that have a word in their command line."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for name in os.listdir("/proc"):  # noqa: PTH208 - unlike glob it asks nothing of a process that may be gone
         with contextlib.suppress(OSError):
-            if word.encode() in path.read_bytes():
-                found.append(int(path.parent.name))
+            if name.isdigit() and word.encode() in Path("/proc", name, "cmdline").read_bytes():
+                found.append(int(name))
     return [pid for pid in found if pid != os.getpid()]
+
+
+def groups_of_this_process() -> set[Path]:
+    """Control groups that this process has made and that are still there."""
+    wanted = f"benchwright-*{os.getpid()}-*"
+    # Other tests make and remove groups meanwhile, at which rglob raises and walk does not.
+    walked = os.walk("/sys/fs/cgroup")
+    return {Path(folder, name) for folder, names, _ in walked for name in names if fnmatch.fnmatch(name, wanted)}
 
 
 def own_seconds(number: int) -> str:

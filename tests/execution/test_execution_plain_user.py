@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +36,17 @@ def fitting_interpreter() -> str:
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def folder() -> Iterator[Path]:
+    """A folder that others can read; pytest keeps its own from them."""
+    with tempfile.TemporaryDirectory(prefix="benchwright-plain-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def seen(folder: Path) -> dict[str, Any]:
     """What came of the answers, run by uid 65534."""
     python = fitting_interpreter()
-    folder = tmp_path_factory.mktemp("plain")
-    for parent in (folder, *folder.parents):
-        if parent.stat().st_uid == os.getuid() and parent != Path("/"):
-            parent.chmod(parent.stat().st_mode | 0o055)
     source = Path(benchwright.__file__).parents[1]
     ignored = shutil.ignore_patterns("__pycache__")
     for package in ("benchwright", "benchwright_guest"):

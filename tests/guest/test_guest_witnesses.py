@@ -60,9 +60,9 @@ def run(tmp_path: Path, files: Mapping[str, str], command: Iterable[str]) -> Run
         # As in an environment's site-packages: the folder is read at each start of Python.
         write(site, {PTH_NAME: pth_text(str(collector.folder))})
         write(site, {"sitecustomize.py": f"import site; site.addsitedir({str(site)!r})"})
-        done = subprocess.run(
-            [sys.executable, *command], cwd=project, env=environment([site]), capture_output=True, text=True
-        )
+        # An inner pytest would close the temporary folder of the outer one to other users.
+        variables = {**environment([site]), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)}
+        done = subprocess.run([sys.executable, *command], cwd=project, env=variables, capture_output=True, text=True)
         return Run(done.returncode, done.stdout + done.stderr, collector.finish())
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,8 +78,16 @@ def test_nothing_survives(results: Results) -> None:
     assert left == []
 
 
+@pytest.fixture
+def readable() -> Iterator[Path]:
+    """A folder that others can read; pytest keeps its own from them."""
+    with tempfile.TemporaryDirectory(prefix="benchwright-plain-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
 @pytest.mark.namespaces
-def test_corpus_as_a_plain_user(tmp_path: Path) -> None:
+def test_corpus_as_a_plain_user(readable: Path) -> None:
     """Forgers and programs that reach out get the same verdicts when benchwright runs without any privilege."""
     if os.getuid() != 0:
         pytest.skip("the other tests of this file already run as a plain user")
@@ -90,21 +99,19 @@ def test_corpus_as_a_plain_user(tmp_path: Path) -> None:
     )
     if version is None or version.stdout.strip() != b"True":
         pytest.skip("needs a system Python 3.11 that other users can read")
-    shutil.copytree(SOURCES, tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(Path(corpus.__file__).parent, tmp_path / "hostile", ignore=shutil.ignore_patterns("__pycache__"))
-    home = tmp_path / "home"
+    shutil.copytree(SOURCES, readable / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(corpus.__file__).parent, readable / "hostile", ignore=shutil.ignore_patterns("__pycache__"))
+    home = readable / "home"
     home.mkdir(mode=0o777)
-    for path in [*[*tmp_path.parents][:3], tmp_path, home]:
-        path.chmod(path.stat().st_mode | 0o055)
     home.chmod(0o777)
     chosen = [
         p.name for p in corpus.programs() if p.name.startswith(("forged/", "reaching/", "unusable/")) and not p.needs
     ]
     process = subprocess.run(
-        [python, "-B", str(tmp_path / "hostile" / "corpus.py"), *chosen],
+        [python, "-B", str(readable / "hostile" / "corpus.py"), *chosen],
         env={
             "PATH": "/usr/bin:/bin",
-            "PYTHONPATH": f"{tmp_path / 'src'}:{tmp_path / 'hostile'}",
+            "PYTHONPATH": f"{readable / 'src'}:{readable / 'hostile'}",
             "HOME": str(home),
             "HOSTILE_SECRET": SECRET,
         },
@@ -113,7 +120,7 @@ def test_corpus_as_a_plain_user(tmp_path: Path) -> None:
         extra_groups=[],
         capture_output=True,
         text=True,
-        cwd=tmp_path,
+        cwd=readable,
         timeout=600,
     )
     if "refuses isolation level" in process.stderr:

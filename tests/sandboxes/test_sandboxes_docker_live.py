@@ -108,12 +108,18 @@ def test_an_engine_whose_processes_are_not_ours(image: Image, monkeypatch: pytes
         live_sandboxes.check_live_output,
         live_sandboxes.check_live_time,
         live_sandboxes.check_live_kill,
-        live_sandboxes.check_live_background,
         live_sandboxes.check_live_limits,
         live_sandboxes.check_live_destruction,
         live_sandboxes.check_live_close,
     ):
         check(sandbox, image)
+    with sandbox.open_live(image, LIMITS) as workspace:
+        # Without a part in the command's output, which the engine stops reading after some seconds.
+        count = "while :; do echo x >> /tmp/count; sleep 0.05; done"
+        assert shell(workspace, f"({count}) > /dev/null 2>&1 & echo $! > /tmp/pid").exit_status == 0
+        before = len(workspace.get("/tmp/count") or b"")
+        until(lambda: len(workspace.get("/tmp/count") or b"") > before)
+        assert shell(workspace, "kill -9 $(cat /tmp/pid)").exit_status == 0
 
 
 @pytest.mark.parametrize("harm", ["kill -9 $PPID; sleep 0.1", "kill -9 -1", "kill -9 0"])
@@ -249,7 +255,7 @@ def test_an_archive_that_breaks_off(tmp_path: Path, cut: int | None, status: int
 def test_a_file_that_breaks_off_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until it is whole, or it has broken off too often; never is a part of it taken for the file."""
     pauses = list[float]()
-    monkeypatch.setattr(copies_module.time, "sleep", pauses.append)
+    monkeypatch.setattr(copies_module, "_pause", pauses.append)
     client = fake_engines.fake_client(tmp_path, {"cp": (0, archive_of_a_file()[:700], "")})
     files = ContainerFiles(Engine(str(client.path)), "container")
     with pytest.raises(SandboxFault, match="broke off in the middle of container:/tmp/file"):
@@ -259,7 +265,7 @@ def test_a_file_that_breaks_off_is_read_again(tmp_path: Path, monkeypatch: pytes
     def mend(seconds: float) -> None:
         fake_engines.fake_client(tmp_path, {"cp": (0, archive_of_a_file(), "")})
 
-    monkeypatch.setattr(copies_module.time, "sleep", mend)
+    monkeypatch.setattr(copies_module, "_pause", mend)
     assert files.read("/tmp/file", 1000) == b"x" * 600
 
 
@@ -269,6 +275,16 @@ def test_files_that_get_shorter_while_they_are_read(workspace: DockerLiveWorkspa
     assert shell(workspace, f"mkdir /tmp/a; : > /tmp/a/file; ({writer}) &").exit_status == 0
     contents = [workspace.get("/tmp/a/file") for _ in range(40)]
     assert all(one is not None and one.count(0) == len(one) <= 300_000 for one in contents)
+
+
+def test_a_command_whose_shell_is_killed_before_its_first_word(tmp_path: Path) -> None:
+    """It was killed, for the client tells no more than that; a client that fails without a word is a fault."""
+    client = fake_engines.fake_client(tmp_path, {"inspect": (0, "true false", "")})
+    container = LiveContainer(Engine(str(client.path)), "its-name", None, most_bytes=1, check_seconds=None)
+    assert container.not_started("", 137) == 137
+    for message, status in (("", 1), ("", -9), ("cannot connect", 137)):
+        with pytest.raises(SandboxFault, match="did not run a command"):
+            container.not_started(message, status)
 
 
 def test_a_container_that_cannot_be_removed_is_tried_again(tmp_path: Path) -> None:

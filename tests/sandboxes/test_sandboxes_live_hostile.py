@@ -48,10 +48,14 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_fork_bomb_ends_with_its_command(workspace: LiveWorkspace, name: str) -> None:
-    """All that is of its session, whatever groups there are; a process of another command is alive after it."""
+    """All that is of its session, whatever groups there are; a process of another command is alive after it.
+
+    Memory that the kernel took for refused forks may end it before time does.
+    """
     other = start_python(workspace, "import time; open('/tmp/begun', 'w'); time.sleep(600)")
     wait_for_file(workspace, "/tmp/begun")
-    assert python(workspace, "import os\n" + BOMBS[name], seconds=1.0).timed_out
+    done = python(workspace, "import os\n" + BOMBS[name], seconds=1.0)
+    assert done.timed_out or done.exit_status == -9
     done = shell(workspace, "ls /proc | grep -c '^[0-9]'")
     assert int(done.stdout) <= 6  # process 1, the next command, the other one, the shell, ls and grep
     other.kill()

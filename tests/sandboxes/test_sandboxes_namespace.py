@@ -26,7 +26,7 @@ from benchwright.sandboxes.groups import WorkspaceGroup
 from benchwright.sandboxes.namespace import NamespaceSandbox, NamespaceWorkspace
 from benchwright.sandboxes.namespaces.groups import WorkspaceGroups
 from benchwright.sandboxes.users import BASE_UID, ID_COUNT, UserMapping, user_mapping
-from left_behind import mounts, own_seconds, processes_with
+from left_behind import groups_of_this_process, mounts, own_seconds, processes_with
 
 pytestmark = pytest.mark.namespaces
 
@@ -118,12 +118,6 @@ def descriptors() -> set[str]:
         with contextlib.suppress(OSError):
             found.add(f"{entry.name} {entry.readlink()}")
     return {one for one in found if "/proc/" not in one}
-
-
-def groups_of_this_process() -> set[Path]:
-    """Control groups that this process has made and that are still there."""
-    found = Path("/sys/fs/cgroup").rglob(f"benchwright-*{os.getpid()}-*")
-    return {path for path in found if path.is_dir()}
 
 
 def test_upper_layers_hide_lower_ones(sandbox: Sandbox, rootfs: Path, tmp_path: Path) -> None:
@@ -331,9 +325,9 @@ def test_limits_are_kept_without_control_groups(
         assert done.memory_peak_bytes > LIMITS.memory_bytes
         fork = (
             "import os, time\nmade = 0\ntry:\n    while os.fork(): made += 1\n"
-            "except OSError:\n    print(made, flush=True)\ntime.sleep(9)"
+            "except OSError:\n    print(made, flush=True)\n    os._exit(0)\ntime.sleep(600)"
         )
-        done = workspace.run(["python3", "-c", fork], limits=RunLimits(wall_seconds=2.0))
+        done = workspace.run(["python3", "-c", fork], limits=RUN)
         assert 32 < int(done.output) <= 64
         done = workspace.run(["python3", "-c", "sum(range(5_000_000))"], limits=RUN)
         assert done.cpu_seconds > 0.01
@@ -397,7 +391,28 @@ def test_nothing_is_left_behind(sandbox: Sandbox, image: Image, tmp_path: Path) 
 
 
 def test_closing_ends_a_running_command(sandbox: Sandbox, image: Image) -> None:
-    """Another thread may be interrupted: what ran is dead, and the workspace closed."""
+    """It is not waited for, and is a fault for the thread that waits for it."""
+    workspace = sandbox.open(image, LIMITS)
+    mark = own_seconds(7532)
+    failures = list[BaseException]()
+
+    def work() -> None:
+        try:
+            workspace.run(["sleep", mark], limits=RunLimits(wall_seconds=600))
+        except SandboxFault as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert eventually(lambda: processes_with(mark))
+    workspace.close()
+    thread.join(SOON_SECONDS)
+    assert len(failures) == 1 and not processes_with(mark) and not thread.is_alive()
+    workspace.close()
+
+
+def test_a_killed_guest_ends_a_running_command(sandbox: Sandbox, image: Image) -> None:
+    """What ran is dead, and the workspace closed."""
     workspace = sandbox.open(image, LIMITS)
     (inner,) = [child for parent in launchers() for child in children(parent)]
     threading.Timer(0.3, lambda: os.kill(inner, signal.SIGKILL)).start()
@@ -413,6 +428,7 @@ def test_closing_ends_a_running_command(sandbox: Sandbox, image: Image) -> None:
 @pytest.mark.parametrize("who", ["process 1", "launcher"])
 def test_a_killed_guest_is_a_fault(sandbox: Sandbox, image: Image, who: str) -> None:
     """The next request says so, whichever of the two processes was killed, and everything is cleared away."""
+    before = groups_of_this_process()
     workspace = sandbox.open(image, LIMITS)
     (launcher,) = launchers()
     (inner,) = children(launcher)
@@ -420,7 +436,7 @@ def test_a_killed_guest_is_a_fault(sandbox: Sandbox, image: Image, who: str) -> 
     assert eventually(lambda: not Path(f"/proc/{inner}").exists())
     with pytest.raises(SandboxFault, match=r"ended|gone"):
         workspace.get("/etc/hosts")
-    assert not groups_of_this_process()
+    assert groups_of_this_process() <= before
     with pytest.raises(SandboxFault, match="closed"):
         workspace.put("/x", b"")
 

@@ -38,7 +38,8 @@ FILES = (
 
 def as_nobody(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a program as uid 65534."""
-    environ = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
+    passed_on = {name: os.environ[name] for name in ("PATH", "CI") if name in os.environ}
+    environ = {**passed_on, "HOME": str(folder), **variables}
     rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     return subprocess.run(command, capture_output=True, text=True, cwd="/", env=environ, **rights)  # type: ignore[call-overload,no-any-return]
 

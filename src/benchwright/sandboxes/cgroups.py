@@ -10,6 +10,7 @@ import itertools
 import os
 import shlex
 import subprocess
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -163,7 +164,7 @@ def _v2_roots() -> tuple[Path, ...]:
 
 def _can_make(root: Path) -> bool:
     """Whether a group can be made there, and a process of ours can move into it."""
-    probe = root / f"{_PREFIX}{os.getpid()}-probe"
+    probe = root / f"{_PREFIX}{os.getpid()}-probe-{threading.get_ident()}"
     try:
         probe.mkdir()
     except OSError:

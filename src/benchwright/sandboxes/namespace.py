@@ -227,7 +227,13 @@ class NamespaceWorkspace:
                 raise
 
     def close(self) -> None:
-        """End every process and remove what was written; calling it again does nothing."""
+        """End every process and remove what was written; calling it again does nothing.
+
+        For a thread that waits for a command here, this is a `SandboxFault`.
+        """
+        guest = self._guest
+        if guest is not None:
+            guest.hang_up()  # before the lock, which is held as long as a command runs
         with self._lock:
             self._close()
 

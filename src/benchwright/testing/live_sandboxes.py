@@ -271,7 +271,9 @@ def check_live_destruction(sandbox: LiveSandbox, image: Image) -> None:
     bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
     with sandbox.open_live(image, LIMITS) as workspace:
         workspace.put("/benchwright/tree/file", b"x")
-        assert run(workspace, ["python3", "-c", bomb], seconds=2.0).timed_out, "a fork bomb ended by itself"
+        done = run(workspace, ["python3", "-c", bomb], seconds=2.0)
+        # Memory that the kernel took for refused forks may end it before time does.
+        assert done.timed_out or done.exit_status in (-9, 137), f"a fork bomb came back as {done}"
         assert shell(workspace, "echo x").stdout == b"x\n", "a workspace does not outlive a fork bomb"
         for _ in range(3):
             shell(workspace, "kill -9 -1; kill -9 1; kill -9 $$")

@@ -155,10 +155,10 @@ def check_wall_time(sandbox: Sandbox, image: Image) -> None:
     with sandbox.open(image, _LIMITS) as workspace:
         for script in ("echo begun; sleep 600", "echo begun; sleep 600 & trap '' TERM HUP INT; sleep 600"):
             started = time.monotonic()
-            done = _shell(workspace, script, seconds=2.0)
+            done = _shell(workspace, script, seconds=4.0)
             assert done.exit_cause is ExitCause.WALL_TIME, f"a command past its wall limit came back as {done}"
             assert done.output == b"begun\n", f"output before the wall limit is missing: {done.output!r}"
-            assert done.wall_seconds > 1.9, "a command was ended before its wall limit"
+            assert done.wall_seconds > 3.9, "a command was ended before its wall limit"
             assert time.monotonic() - started < _AT_ONCE_SECONDS, "a command ran on past its wall limit"
         assert _shell(workspace, "true").exit_status == 0, "a workspace does not outlive a wall limit"
 
@@ -198,7 +198,9 @@ def check_processes(sandbox: Sandbox, image: Image) -> None:
         assert made > _LIMITS.processes // 2, f"only {made} processes could be made, of {_LIMITS.processes}"
         bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
         done = _run(workspace, ["python3", "-c", bomb], seconds=2.0)
-        assert done.exit_cause is ExitCause.WALL_TIME, f"a fork bomb came back as {done}"
+        # Memory that the kernel took for refused forks may end it before time does.
+        ends = (ExitCause.WALL_TIME, ExitCause.MEMORY)
+        assert done.exit_cause in ends, f"a fork bomb came back as {done}"
         assert _shell(workspace, "echo x").output == b"x\n", "a workspace does not outlive a fork bomb"
 
 
@@ -215,8 +217,10 @@ def check_survivors(sandbox: Sandbox, image: Image) -> None:
     """What a command leaves running is dead when it comes back, however it hides."""
     daemon = (
         "import os, signal, sys, time\nfor number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)\n"
-        "if os.fork():\n    time.sleep(0.5)\n    sys.exit()\nos.setsid()\nif os.fork(): os._exit(0)\n"
-        "while True:\n    open('/benchwright-alive', 'a').write('x')\n    time.sleep(0.01)"
+        "name = '/benchwright-alive'\nif os.fork():\n"
+        "    while not os.path.exists(name) or not os.path.getsize(name): time.sleep(0.01)\n    sys.exit()\n"
+        "os.setsid()\nif os.fork(): os._exit(0)\n"
+        "while True:\n    open(name, 'a').write('x')\n    time.sleep(0.01)"
     )
     with sandbox.open(image, _LIMITS) as workspace:
         done = _run(workspace, ["python3", "-c", daemon])

@@ -10,6 +10,7 @@ import sys
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_histories import Rich, make_rich, run_git
@@ -37,7 +38,7 @@ from benchwright.environments.repositories.images import (
 )
 from benchwright.environments.repositories.sealing import make_opaque
 from benchwright.sandboxes.base import Image, RunLimits, RunResult, Workspace, WorkspaceLimits
-from benchwright.sandboxes.containers.engine import Engine
+from benchwright.sandboxes.containers.engine import Answer, Engine
 from benchwright.sandboxes.docker import DockerSandbox
 from benchwright.sandboxes.users import UserMapping, user_mapping
 
@@ -298,6 +299,28 @@ def test_images_share_layers_and_hide_what_is_gone(
         ).output.decode()
     assert shown.startswith("both:\nnew\nstays\n\nopaque:\nnew\n")
     assert "SOME=value" in shown and " 0 0 " in shown
+
+
+def test_an_image_that_is_removed_while_images_are_listed(tmp_path: Path) -> None:
+    """They are listed again; another complaint is told at once."""
+
+    class Removing(Engine):
+        def call(self, *arguments: str, **options: Any) -> Answer:
+            answer = super().call(*arguments, **options)
+            if arguments[1] == "inspect":
+                fake_client(tmp_path, {"image ls": (0, "", "")})
+            return answer
+
+    gone = {"image ls": (0, "sha256:1\n", ""), "image inspect": (1, "[]", "Error: No such image: sha256:1")}
+    client = fake_client(tmp_path, gone)
+    assert list_images(Removing(str(client.path))) == ()
+    assert [words[1] for words in client.asked] == ["ls", "inspect", "ls"]
+    for complaint, most in (("No such image: sha256:1", 10), ("cannot connect", 2)):
+        fake_client(tmp_path, {**gone, "image inspect": (1, "[]", complaint)})
+        client.log.write_text("")
+        with pytest.raises(MachineError, match=complaint):
+            list_images(Engine(str(client.path)))
+        assert len(client.asked) == most
 
 
 class _CountingEngine(Engine):

@@ -37,6 +37,8 @@ from benchwright.sandboxes.users import UserMapping
 IMAGE_LABEL = "benchwright.image"
 """Label of an image: the digest of what it was made from."""
 
+_LIST_TRIES = 5  # somebody else may remove an image between two calls
+
 IMAGE_FORM = 1
 """Raised when the same layers make another image than before."""
 
@@ -193,12 +195,15 @@ def _longest_common_start(digests: Sequence[str], images: Iterable[EngineImage])
 
 def list_images(engine: Engine) -> tuple[EngineImage, ...]:
     """The images that were made here and that the engine still has.  Raises `MachineError`."""
-    listed = engine.call("image", "ls", "-q", "--no-trunc", "--filter", f"label={IMAGE_LABEL}")
-    ids = list(dict.fromkeys(_expect(listed, "list images").text.split()))
-    if not ids:
-        return ()
-    rows = json.loads(_expect(engine.call("image", "inspect", *ids), "look at images").output)
-    return tuple(_engine_image(row) for row in rows)
+    for _ in range(_LIST_TRIES):
+        listed = engine.call("image", "ls", "-q", "--no-trunc", "--filter", f"label={IMAGE_LABEL}")
+        ids = list(dict.fromkeys(_expect(listed, "list images").text.split()))
+        if not ids:
+            return ()
+        looked = engine.call("image", "inspect", *ids)
+        if looked.status == 0 or "no such image" not in looked.errors.lower():
+            break
+    return tuple(_engine_image(row) for row in json.loads(_expect(looked, "look at images").output))
 
 
 def _engine_image(row: Mapping[str, Any]) -> EngineImage:
@@ -309,5 +314,6 @@ def prepare_pulled(workspace: Workspace, problem: RepositoryProblem, *, absent: 
 def _expect(answer: Answer, what: str) -> Answer:
     """The answer, if it is a good one; raises `MachineError` otherwise."""
     if answer.status != 0:
-        raise MachineError(f"The container engine could not {what}: {answer.complaint}")
+        said = answer.errors.strip().splitlines()  # an inspection that fails also prints an empty list
+        raise MachineError(f"The container engine could not {what}: {said[-1] if said else answer.complaint}")
     return answer

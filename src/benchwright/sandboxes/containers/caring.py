@@ -9,7 +9,7 @@ from benchwright.sandboxes.containers.keeping import Keeper
 from benchwright.sandboxes.containers.processes import OwnProcesses
 from benchwright.sandboxes.containers.wrapping import END_ALL, END_SESSION, LEADER_OUTPUTS
 
-_NEWS_SECONDS = 3.0  # for the engine to hear of what the kernel did
+_NEWS_SECONDS = 30.0  # for the engine to hear of what the kernel did
 _PAUSE = 0.02
 _KILLED = 137  # 128 and the signal's number
 
@@ -109,15 +109,15 @@ class LiveContainer:
         if self.processes is not None:
             self._keeper.add(self.processes.take_outputs(leader, LEADER_OUTPUTS))
 
-    def not_started(self, message: str) -> int:
-        """The status of a command that the engine did not start.
+    def not_started(self, message: str, status: int) -> int:
+        """The status of a command that the engine did not start, or whose shell was killed before its first word.
 
         Raises `UsageError` for a user that is not there, and `SandboxFault` unless the container is to blame.
         """
         self.require_open()
         if _NO_USER in message.lower():
             raise UsageError(f"A user that the workspace does not have was asked for: {message}")
-        if not self.is_alive():
+        if not self.is_alive() or (status == _KILLED and not message):
             return _KILLED
         if not any(words in message.lower() for words in _REFUSED):
             raise SandboxFault(f"the container engine did not run a command: {message}")

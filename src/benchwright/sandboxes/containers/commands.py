@@ -29,8 +29,11 @@ class Care(Protocol):
     def release(self, leader: int) -> None:
         """Take over the outputs of a session whose command has ended."""
 
-    def not_started(self, message: str) -> int:
-        """The status of a command that the engine did not start, with its words; raises when that is a fault."""
+    def not_started(self, message: str, status: int) -> int:
+        """The status of a command that has not begun, by the words and the status of the engine's client.
+
+        Raises when that is a fault.
+        """
 
     def broken_off(self) -> str:
         """Why a command ended without a word, as a note for its output, or nothing; raises when that is a fault."""
@@ -133,12 +136,12 @@ class LiveCommand:
         return True
 
     def _not_started(self) -> LiveResult:
-        self._client.wait()
+        ended = self._client.wait()
         said = self._errors.message + self._outputs.output.kept  # Docker says on the one that its runtime said no
         message = said.decode(errors="replace").strip()
-        status = self._care.not_started(message)
+        status = self._care.not_started(message, ended)
         self._outputs.output = Output(_READ_BYTES)
-        return self._make_result(status, 0.0, note=f"{message}\n")
+        return self._make_result(status, 0.0, note=f"{message}\n" if message else self._care.broken_off())
 
     def _broken_off(self, seconds: float) -> LiveResult:
         """The client has ended, and the shell has not said that the command did: somebody killed it."""

@@ -17,6 +17,7 @@ from benchwright.sandboxes.containers.files import CLEAR, REMOVE, absolute, arch
 _COPIED_TYPES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE)
 _READ_BYTES = 1 << 20
 _READ_TRIES, _READ_PAUSE = 10, 0.05  # somebody who rewrites a file without pause spoils a quarter of the tries
+_pause = time.sleep
 
 
 class NotHandedOutError(Exception):
@@ -59,7 +60,7 @@ class ContainerFiles:
         for _ in range(_READ_TRIES - 1):
             with contextlib.suppress(BrokenOffError):
                 return self._read_once(path, max_bytes)
-            time.sleep(_READ_PAUSE)
+            _pause(_READ_PAUSE)
         return self._read_once(path, max_bytes)
 
     def tree(self, path: str, into: BinaryIO) -> None:

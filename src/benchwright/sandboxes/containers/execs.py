@@ -18,6 +18,7 @@ CHECK_SECONDS = 10.0
 _READ_BYTES = 1 << 20
 _MESSAGE_BYTES = 1 << 16
 _END_SECONDS = 60.0  # for the client to notice that its command is dead: milliseconds
+_END_AGAIN_SECONDS = 3.0  # an engine may start a command only after everything was ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ def attend(
     Args:
         client: The engine's client, with pipes for both outputs; standard error is the client's own.
         limits: Time and output.
-        end_all: Ends everything in the container; called once at most, when the command is over a limit.
+        end_all: Ends everything in the container; called when the command is over a limit, and again while it goes on.
         too_much_written: Whether the container has written more than it may; asked every `CHECK_SECONDS`.
 
     Raises `SandboxFault` when the client does not end although its command is dead.
@@ -57,8 +58,7 @@ def attend(
             limit = _watch(reader, limits, started, too_much_written)
             seconds = time.monotonic() - started
             if limit:
-                end_all()
-            reader.finish(time.monotonic() + _END_SECONDS)
+                _end(reader, end_all)
             status = client.wait(_END_SECONDS)
         except subprocess.TimeoutExpired as error:
             client.kill()
@@ -84,6 +84,16 @@ def _watch(reader: "_Reader", limits: RunLimits, started: float, too_much_writte
                 return "scratch"
             check = time.monotonic() + CHECK_SECONDS
     return ""
+
+
+def _end(reader: "_Reader", end_all: Callable[[], None]) -> None:
+    """Have everything ended and read what is left; raises `SandboxFault` when that does not help."""
+    until = time.monotonic() + _END_SECONDS
+    while time.monotonic() < until:
+        end_all()
+        if reader.finish(min(until, time.monotonic() + _END_AGAIN_SECONDS)):
+            return
+    raise SandboxFault("a command in a container could not be ended")
 
 
 class _Reader:
@@ -118,8 +128,9 @@ class _Reader:
                 self._selector.unregister(key.fileobj)
         return bool(self._selector.get_map())
 
-    def finish(self, until: float) -> None:
-        """Read to the end; raises `SandboxFault` when that does not come before a moment."""
+    def finish(self, until: float) -> bool:
+        """Read to the end; False when that does not come before a moment."""
         while self.read(until):
             if time.monotonic() >= until:
-                raise SandboxFault("a command in a container could not be ended")
+                return False
+        return True

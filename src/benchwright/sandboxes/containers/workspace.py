@@ -19,7 +19,7 @@ from benchwright.sandboxes.containers.groups import ContainerGroup, Usage
 from benchwright.sandboxes.containers.processes import processes_of, wait_for_main
 
 _END_SECONDS = 60.0  # for killed processes to be gone
-_NEWS_SECONDS = 3.0  # for the engine to hear of what the kernel did
+_NEWS_SECONDS = 30.0  # for the engine to hear of what the kernel did
 _LEAVING_TRIES, _LEAVING_PAUSE = 10, 0.01  # for processes that are about to end anyway
 
 _RUN = 'exec 2>&1; cd -- "$1" || exit 127; shift; exec "$@"'

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import threading
 from pathlib import Path
 
 from benchwright.sandboxes.cgroups import GroupFactory
@@ -62,7 +63,7 @@ def _v1_root(controller: str) -> Path | None:
 
 
 def _can_make(root: Path) -> bool:
-    probe = root / f"{_PREFIX}{os.getpid()}-probe"
+    probe = root / f"{_PREFIX}{os.getpid()}-probe-{threading.get_ident()}"
     try:
         probe.mkdir(exist_ok=True)
         probe.rmdir()

@@ -1,6 +1,7 @@
 """Has a detached child write without end while the function waits and then returns right values.
 
 expect: OVER_LIMIT output
+limits: wall=20
 """
 
 import os
@@ -12,5 +13,5 @@ def task_func(values):
         os.setsid()
         while True:
             os.write(1, b"x" * 65536)
-    time.sleep(1)
+    time.sleep(8)
     return sum(value * value for value in values)
