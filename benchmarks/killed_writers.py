@@ -30,6 +30,8 @@ from benchwright.store.results import ResultStore
 
 _WRITES_LIVED = 6.0
 """Most writes, in time, that a writer lives for."""
+_FRUITLESS_LIVES = 200
+"""Lives without a write in a row after which writers live longer; a few are usual."""
 _FILE_EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.link", "shutil.rmtree", "sqlite3.connect")
 _MOST_STEPS = 2_000
 
@@ -116,16 +118,19 @@ def random_kills(folder: Path, *, writers: int, writes: int, seed: int) -> Killi
     root, kills = folder / "store", 0
     acks = [folder / f"acks-{writer}" for writer in range(writers)]
     share = -(-writes // writers)
-    dying: dict[int, tuple[int, float]] = {}
+    dying: dict[int, tuple[int, int, float]] = {}
     waiting = set(range(writers))
+    fruitless = 0
     while waiting or dying:
+        if fruitless >= _FRUITLESS_LIVES:  # the machine has become slower since a write was measured
+            longest, fruitless = 2 * longest, 0
         for writer in sorted(waiting):
             done = len(_lines(acks[writer]))
             if done < share:
                 pid = _fork(lambda w=writer, d=done: write(root, acks[w], w, iter(range(d, share))))  # type: ignore[misc]
-                dying[pid] = (writer, time.monotonic() + rng.uniform(0, longest))
+                dying[pid] = (writer, done, time.monotonic() + rng.uniform(0, longest))
         waiting = set()
-        for pid, (writer, end) in list(dying.items()):
+        for pid, (writer, done, end) in list(dying.items()):
             ended, status = os.waitpid(pid, os.WNOHANG)
             if not ended and time.monotonic() >= end:
                 os.kill(pid, signal.SIGKILL)
@@ -133,6 +138,7 @@ def random_kills(folder: Path, *, writers: int, writes: int, seed: int) -> Killi
             if ended:
                 del dying[pid]
                 waiting.add(writer)
+                fruitless = fruitless + 1 if len(_lines(acks[writer])) == done else 0
                 kills += os.WIFSIGNALED(status)
                 assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, f"writer {writer} failed"
         waiting = {writer for writer in waiting if len(_lines(acks[writer])) < share}

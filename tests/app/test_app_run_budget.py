@@ -76,11 +76,11 @@ def test_a_broken_call_is_estimated_apart(runs: Runs) -> None:
     """A connection that is closed without an answer, and one that takes too long, are charged by estimate."""
 
     def script(body: dict[str, Any], number: int) -> Answer:
-        trouble = {0: Answer(hang_up=True), 2: Answer(delay=1.3, text="too late", usage=None)}
+        trouble = {0: Answer(hang_up=True), 2: Answer(delay=6, text="too late", usage=None)}
         return trouble.get(number) or reference(body)
 
     with scripted_server(script) as server:
-        report = runs.run(server, limit=3, max_connections=1, timeout=1)
+        report = runs.run(server, limit=3, max_connections=1, timeout=5)
         assert len(server.requests) == 5
     ledger = report.ledger
     assert ledger.spent.total == server.billed_tokens == 3 * 150

@@ -30,14 +30,16 @@ def ask(messages):
         os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(),
         {"Content-Type": "application/json", "x-api-key": "none", "anthropic-version": "2023-06-01"},
     )
-    for last in (False, True):  # such programs ask again after an error
+    end, refusals = time.monotonic() + 60, 0
+    while time.monotonic() < end:
         try:
             with urllib.request.urlopen(request, timeout=300) as reply:
                 return json.load(reply)
         except urllib.error.HTTPError as error:
             with open("/testbed/errors", "a") as file:
                 file.write("error\\\\n")
-            if last:
+            refusals += 1
+            if refusals == 2:  # such programs ask again after an error
                 sys.exit(f"the provider said {error.code}")
         except OSError:  # the bridge is being started
             time.sleep(0.2)

@@ -344,9 +344,9 @@ def test_what_was_left_when_the_time_was_over_is_graded(go: Callable[..., Went])
         await asyncio.Event().wait()
         return state
 
-    went = go(act, [turn(text="Let me think.")], limits=AgentLimits(wall_seconds=0.2))
+    went = go(act, [turn(text="Let me think.")], limits=AgentLimits(wall_seconds=3))
     attempt = went.harness.attempt
-    assert (attempt.ending, attempt.ending_detail) == (Ending.OUT_OF_TIME, "0.2 s were over")
+    assert (attempt.ending, attempt.ending_detail) == (Ending.OUT_OF_TIME, "3 s were over")
     assert attempt.submission.patch == "the patch\n" and attempt.turns == 1
     assert went.texts == ["user: Mend it.", "assistant: Let me think."]
 

@@ -234,8 +234,8 @@ def test_a_call_that_takes_too_long_is_broken_off(journal: ReplyJournal) -> None
 
 def test_waiting_for_room_is_no_part_of_a_calls_time(journal: ReplyJournal) -> None:
     """With room for one call at a time the last of many waits longer than a call may take, and is sent all the same."""
-    provider = Provider(lambda key, number: asyncio.sleep(0.12, output(usage=(20, 10))))
-    meter, model = metered(provider, journal, PROMPT_TOKENS + 50 + 5 * 30, timeout=0.5)
+    provider = Provider(lambda key, number: asyncio.sleep(0.5, output(usage=(20, 10))))
+    meter, model = metered(provider, journal, PROMPT_TOKENS + 50 + 5 * 30, timeout=2.0)
     results = asyncio.run(ask_all(model, samples(6)))
     assert [type(result) for result in results] == [ModelOutput] * 6
     assert provider.most_at_once == 1

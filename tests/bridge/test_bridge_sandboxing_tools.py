@@ -131,7 +131,9 @@ def test_a_session_of_the_shell(known: Place, tmp_path: Path) -> None:
         type_in("mkdir -p /tmp/here && cd /tmp/here && (sleep 987 &) && echo ready"),
         type_in("echo asked; read word; echo got:$word"),
         type_in("typed"),
-        type_in("pwd; ps -eo args | grep -c '[s]leep 987'"),
+        type_in("count=$(ps -eo args | grep -c '[s]leep 987'); echo $PWD; echo $count"),
+        type_in("true"),  # a session shows what came so far once nothing has come for half a second
+        type_in("true"),
     )
     found = "".join(answers(run(known, tmp_path, [use_tools(bash_session()), generate()], script))).replace("\r", "")
     assert re.search(r"ready\n.*asked\n.*got:typed\n.*/tmp/here\n1\n", found, re.DOTALL), found

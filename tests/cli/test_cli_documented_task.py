@@ -87,9 +87,10 @@ def answers(log: EvalLog) -> list[ChatMessageTool]:
 def test_the_documented_task_works_in_a_built_instance(bw: Run, built: BuiltHome, folder: Path) -> None:
     """Inspect's agent finds the repository and its environment by Inspect's own tools, and its patch is resolved."""
     (folder / "fixing.py").write_text(block(TASK_PAGE, "python"), encoding="utf-8")
+    looking = "git status --short && pwd && type python"
     testing = "python -m pytest -q tests > /tmp/out 2>&1; cat /tmp/out"  # in one piece: a session shows parts
     turns = [
-        call("bash_session", action="type_submit", input="git status --short && pwd && type python"),
+        call("bash_session", action="type_submit", input=f"({looking}) > /tmp/seen 2>&1; cat /tmp/seen"),
         *by_editor(built.little.gold)[:-1],
         call("bash_session", action="type_submit", input=testing),
         call("submit", answer="Done."),

@@ -548,9 +548,11 @@ def test_two_gradings_at_once(bw: Run, built: BuiltHome, folder: Path) -> None:
     command = ("grade", "repositories", "preds.jsonl", *built.rows, "--controls", "stored", "--json")
     with started(folder, *command, "--out", "a") as process:
         wait_for((folder / "a/manifest.json").exists, process)
+        process.send_signal(signal.SIGSTOP)  # it must not end before these two have been refused
         collecting = refused(bw("env", "gc", "--size-cap", "0"), code=3)
         assert "Another process uses the environments" in collecting, "nothing is removed under a grading"
         assert "Another grading is writing into a now" in refused(bw(*command, "--out", "a"))
+        process.send_signal(signal.SIGCONT)
         done = bw(*command, "--out", "b")
         said, errors = process.communicate()
         assert process.returncode == 0, errors

@@ -24,7 +24,7 @@ sys.path.append(str(Path(__file__).parents[1] / "bridge"))
 from run_pieces import MODEL, fenced, problem_of, reference, unexecuted
 from scripted_server import Answer, Script, Server, scripted_server
 
-SOON = 30
+SOON = 300
 
 
 def home_in(folder: Path) -> Path:

@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         item.obj = lambda: None
 """
-SECONDS = 60.0
+SECONDS = 300.0
 """Until something must have happened that takes a second or two."""
 
 
@@ -448,7 +448,7 @@ def test_nothing_is_left_when_a_run_is_ended(built: BuiltHome, folder: Path, how
         process.send_signal(how)
         process.wait(SECONDS)
     wait_for(lambda: not processes_with(f"sleep\0{mark}"), "the agent's command to be gone")
-    assert mounts(folder) == before
+    assert not mounts(folder) - before
     turns[SECOND] = [SUBMIT]
     with started(built, folder, turns, *options) as process:
         out, errors = process.communicate(timeout=SECONDS)

@@ -23,7 +23,7 @@ sys.path.append(str(Path(__file__).parents[1] / "bridge"))
 from run_pieces import Runs, reference, unexecuted
 from scripted_server import scripted_server
 
-SOON = 30
+SOON = 300
 
 
 @pytest.fixture(scope="module")

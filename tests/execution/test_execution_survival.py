@@ -29,7 +29,7 @@ from benchwright.sandboxes.cgroups import GroupFactory
 pytestmark = pytest.mark.namespaces
 
 RIGHT = "def task_func():\n    return True\n"
-SOON = 10.0
+SOON = 60.0
 
 
 def until(condition: Callable[[], bool]) -> bool:

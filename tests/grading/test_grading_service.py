@@ -21,7 +21,7 @@ from benchwright.grading.service import GradingService
 from benchwright.store.records import RecordStore
 from benchwright.testing import ScriptedScheduler, finished_record, lost_record
 
-SOON = 10.0
+SOON = 60.0
 BACKENDS = [
     "asyncio",
     pytest.param(

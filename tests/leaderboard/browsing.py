@@ -55,7 +55,7 @@ class Visitor:
         self.requests: list[str] = []
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 850}, **context})
         self.page = self.context.new_page()
-        self.page.set_default_timeout(5000)
+        self.page.set_default_timeout(60_000)
         self.page.on("console", lambda message: self._note(message.type, message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.errors.append(f"dialog {dialog.message}"), dialog.dismiss()))
@@ -77,7 +77,7 @@ class Visitor:
         """Until an expression holds; not by the browser's own waiting, which a page's policy against eval forbids."""
         from playwright.sync_api import Error
 
-        end = time.monotonic() + 15
+        end = time.monotonic() + 120
         while True:
             try:
                 if self.page.evaluate(f"Boolean({expression})"):

@@ -205,7 +205,7 @@ def test_a_foreign_line_is_refused(path: Path, foreign: bytes) -> None:
     with pytest.raises(UsageError, match=r"replies\.jsonl, line 2 is not a record of a model call"):
         ReplyJournal(path)
     assert path.read_bytes() == before
-    assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
+    assert len(list(Path("/proc/self/fd").iterdir())) <= descriptors
 
 
 def test_a_later_schema_is_named(path: Path) -> None:

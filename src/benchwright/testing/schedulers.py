@@ -146,7 +146,7 @@ def check_failing_consumer(subject: SchedulerUnderTest) -> None:
 
 def check_dying_worker(subject: SchedulerUnderTest) -> None:
     """A job whose worker dies is run again, and comes back as if nothing had happened."""
-    (job,) = _sleepers(subject, 1, seconds=5)
+    (job,) = _sleepers(subject, 1, seconds=8)
     with _killer(subject, once=True):
         came = list(subject.make().run([ScheduledJob(job=job)]))
     assert len(came) == 1, f"expected one record, got {len(came)}"

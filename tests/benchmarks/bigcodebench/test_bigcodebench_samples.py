@@ -351,4 +351,4 @@ def test_20_000_samples_are_read_quickly_and_in_modest_memory(three_problems: Pr
     assert len(read.attempts) == 20_000
     assert read.attempts[0].raw_text is read.attempts[0].solution
     assert peak < 60_000_000  # the codes themselves are 22 MB
-    assert time.monotonic() - started < 10  # measured: 0.4 s without tracing; the bound is for a loaded machine
+    assert time.monotonic() - started < 60  # measured: 0.4 s without tracing; the bound is for a loaded machine
